@@ -1,0 +1,4 @@
+#pragma once
+
+/// Marks what the shared library shows; everything else is hidden.
+#define THALWEG_API [[gnu::visibility("default")]]
