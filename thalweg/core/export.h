@@ -1,4 +1,4 @@
 #pragma once
 
 /// Marks what the shared library shows; everything else is hidden.
-#define THALWEG_API [[gnu::visibility("default")]]
+#define THALWEG_API __attribute__((visibility("default")))

@@ -1,0 +1,279 @@
+#include "thalweg/core/tensor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <ostream>
+
+#include "thalweg/core/complex.h"
+#include "thalweg/core/convert.h"
+#include "thalweg/core/device.h"
+#include "thalweg/core/error.h"
+#include "thalweg/core/format.h"
+#include "thalweg/core/resource.h"
+
+namespace thalweg {
+namespace {
+
+// Blocks are taken and given back all the time: a short list per thread, no lock.
+struct Blocks {
+  static constexpr int capacity = 256;
+  TensorImpl* at[capacity];
+  int count = 0;
+  bool alive = true;
+  Blocks() {}  // NOLINT: at[] is meaningful up to count only
+  ~Blocks() {
+    alive = false;
+    while (count) ::operator delete(at[--count], std::align_val_t{64});
+  }
+};
+thread_local Blocks blocks;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool keep_blocks = false;
+#else
+constexpr bool keep_blocks = true;
+#endif
+
+}  // namespace
+
+TensorImpl* TensorImpl::make() {
+  Blocks& b = blocks;
+  if (b.count) return new (b.at[--b.count]) TensorImpl;
+  return new TensorImpl;
+}
+
+void TensorImpl::destroy(TensorImpl* p) {
+  if (p->buffer)
+    p->buffer->drop();
+  else if (is_object(p->dtype) && p->data)
+    destroy_objects(p->dtype, p->data, static_cast<size_t>(p->shape.count()));
+  Blocks& b = blocks;
+  if (keep_blocks && b.alive && b.count < Blocks::capacity)
+    b.at[b.count++] = p;
+  else
+    delete p;
+}
+
+void TensorImpl::allocate() {
+  int64_t count = shape.num_elements();
+  size_t bytes = static_cast<size_t>(count) * size_of(dtype);
+  if (count < 0 || static_cast<size_t>(count) > (size_t{1} << 50) / size_of(dtype)) [[unlikely]]
+    throw ResourceExhaustedError("a tensor of shape " + shape.brackets() + " and dtype " +
+                                 std::string(name_of(dtype)) + " is too large to allocate");
+  if (bytes <= sizeof inline_data) {
+    data = inline_data;
+    if (is_object(dtype)) construct_objects(dtype, data, static_cast<size_t>(count));
+  } else {
+    buffer = Buffer::make(bytes, dtype, device);
+    data = buffer->data;
+  }
+}
+
+/// Reads nested literals: shape and dtype first, then the values.
+struct LiteralReader {
+  static DType dtype(const Literal& l) {
+    if (!l.is_list_) return l.dtype_;
+    DType all = DType::invalid;
+    for (const Literal& item : l.list_) {
+      DType t = dtype(item);
+      if (all == DType::invalid || t == DType::invalid || all == t) {
+        if (t != DType::invalid) all = t;
+        continue;
+      }
+      bool text = all == DType::string || t == DType::string, truth = all == DType::bool_ || t == DType::bool_;
+      if (text || truth)
+        throw TypeError("a list of literals mixes " + std::string(name_of(all)) + " and " + std::string(name_of(t)));
+      if (is_complex(all) || is_complex(t)) all = is_complex(all) ? all : t;
+      else if (is_floating(all) || is_floating(t)) all = is_floating(all) ? all : t;
+      else all = size_of(all) >= size_of(t) ? all : t;
+    }
+    return all;
+  }
+  static void shape(const Literal& l, Shape& s) {
+    if (!l.is_list_) return;
+    s.push_back(static_cast<int64_t>(l.list_.size()));
+    if (l.list_.size()) shape(*l.list_.begin(), s);
+  }
+  static void check(const Literal& l, const Shape& s, int depth) {
+    bool fits = l.is_list_ ? depth < s.rank() && s[depth] == static_cast<int64_t>(l.list_.size()) : depth == s.rank();
+    if (!fits) throw ValueError("a list of literals is ragged: its rows have different lengths or depths");
+    for (const Literal& item : l.list_) check(item, s, depth + 1);
+  }
+  static void write(const Literal& l, DType to, std::byte*& out) {
+    if (l.is_list_) {
+      for (const Literal& item : l.list_) write(item, to, out);
+      return;
+    }
+    if (to == DType::string)
+      *reinterpret_cast<std::string*>(out) = std::string(l.text_);
+    else if (l.wide_)
+      convert_elements(DType::float64, &l.real_, to, out, 1);
+    else
+      convert_elements(l.dtype_, l.bytes_, to, out, 1);
+    out += size_of(to);
+  }
+};
+
+Tensor::Tensor(std::initializer_list<Literal> list) : Tensor(list, Weak::strong) {}
+
+Tensor::Tensor(std::initializer_list<Literal> list, Weak weak) {
+  Literal whole(list);
+  DType dtype = LiteralReader::dtype(whole);
+  if (dtype == DType::invalid) dtype = DType::float32;  // an empty list
+  if (weak == Weak::bare && dtype == DType::float32) dtype = DType::float64;
+  Shape shape;
+  LiteralReader::shape(whole, shape);
+  LiteralReader::check(whole, shape, 0);
+  Tensor made = empty(dtype, shape);
+  auto* out = static_cast<std::byte*>(made.p_->data);
+  LiteralReader::write(whole, dtype, out);
+  made.p_->weak = weak;
+  swap(made);
+}
+
+Tensor::Tensor(std::string_view text) {
+  Tensor made = empty(DType::string, {});
+  *static_cast<std::string*>(made.p_->data) = text;
+  swap(made);
+}
+
+Tensor Tensor::empty(DType dtype, const Shape& shape) {
+  Tensor t(TensorImpl::make());
+  t.p_->dtype = dtype;
+  t.p_->shape = shape;
+  t.p_->device = static_cast<uint8_t>(current_device());
+  t.p_->allocate();
+  return t;
+}
+
+Tensor Tensor::view(DType dtype, const Shape& shape, void* data, void (*release)(void*), void* context) {
+  Tensor t(TensorImpl::make());
+  t.p_->dtype = dtype;
+  t.p_->shape = shape;
+  t.p_->device = static_cast<uint8_t>(current_device());
+  t.p_->buffer = Buffer::wrap(data, release, context);
+  t.p_->data = data;
+  return t;
+}
+
+TensorImpl* Tensor::make_filled(DType dtype, const Shape& shape, int64_t count) {
+  check_count(shape, count);
+  Tensor made = empty(dtype, shape);
+  return std::exchange(made.p_, nullptr);
+}
+
+void Tensor::check_count(const Shape& shape, int64_t count) {
+  if (shape.num_elements() != count)
+    throw ValueError(std::to_string(count) + " values do not fill the shape " + shape.brackets());
+}
+
+TensorImpl* Tensor::undefined() {
+  throw ValueError("this tensor is undefined (None): it was default-constructed or moved from");
+}
+
+void Tensor::unreadable(DType wanted) const {
+  const TensorImpl* p = impl();
+  if (p->symbolic)
+    throw TypeError("a symbolic tensor has no value yet: it is being traced. Use tf::cond, tf::while_loop or tf::print");
+  throw TypeError("this tensor holds " + std::string(name_of(p->dtype)) + ", not " + std::string(name_of(wanted)) +
+                  ": read it as that type, or cast it first");
+}
+
+void Tensor::read_item(DType wanted, void* value) const {
+  const TensorImpl* p = impl();
+  if (p->symbolic) unreadable(wanted);
+  if (size() != 1) throw ValueError("item() needs one element, this tensor has shape " + shape().brackets());
+  if (wanted == p->dtype && wanted == DType::string)
+    *static_cast<std::string*>(value) = *static_cast<const std::string*>(p->data);
+  else if (is_object(p->dtype) || is_object(wanted))
+    unreadable(wanted);
+  else
+    convert_elements(p->dtype, p->data, wanted, value, 1);
+}
+
+Tensor::operator bool() const {
+  const TensorImpl* p = impl();
+  if (p->symbolic) unreadable(DType::bool_);
+  if (size() != 1)
+    throw ValueError("the truth of a tensor with shape " + shape().brackets() +
+                     " is not defined: use reduce_any or reduce_all");
+  if (p->dtype == DType::string) return !static_cast<const std::string*>(p->data)->empty();
+  return item<bool>();
+}
+
+std::string Tensor::device() const { return device_name(impl()->device); }
+
+Tensor Tensor::cpu() const {
+  if (impl()->device == 0) return *this;
+  Tensor moved(TensorImpl::make());
+  moved.p_->dtype = dtype();
+  moved.p_->shape = shape();
+  moved.p_->allocate();
+  copy_elements(dtype(), p_->data, moved.p_->data, size());
+  return moved;
+}
+
+Tensor Tensor::gpu(int index) const {
+  throw InvalidArgumentError("there is no GPU:" + std::to_string(index) + "; the devices are: " + device_list());
+}
+
+std::string Tensor::str() const {
+  const TensorImpl* p = impl();
+  if (p->symbolic) return "Tensor(shape=" + p->shape.str() + ", dtype=" + std::string(name_of(p->dtype)) + ")";
+  return tensor_str(p->dtype, p->shape, p->data);
+}
+std::string Tensor::repr() const {
+  const TensorImpl* p = impl();
+  if (p->symbolic) return "<tf.Tensor shape=" + p->shape.str() + " dtype=" + std::string(name_of(p->dtype)) + ">";
+  return tensor_repr(p->dtype, p->shape, p->data);
+}
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
+  return out << (tensor.defined() ? tensor.str() : std::string("None"));
+}
+
+Tensor strengthen(const Tensor& weak, DType dtype) {
+  const TensorImpl* p = weak.impl();
+  DType from = p->dtype;
+  bool real = is_floating(from), whole = is_integer(from);
+  bool fits = from == dtype || (real && (is_floating(dtype) || is_complex(dtype))) ||
+              (whole && number_types.has(dtype)) || (is_complex(from) && is_complex(dtype));
+  auto refuse = [&] {
+    throw TypeError("cannot convert " + (p->shape.count() == 1 ? scalar_str(from, p->data) : weak.str()) +
+                    " to a tensor of dtype " + std::string(name_of(dtype)));
+  };
+  if (!fits) refuse();
+  Tensor strong(TensorImpl::make());
+  TensorImpl* q = strong.impl();
+  q->dtype = dtype;
+  q->shape = p->shape;
+  q->device = p->device;
+  if (from == dtype && p->buffer) {
+    q->buffer = p->buffer;
+    q->buffer->retain();
+    q->data = p->data;
+    return strong;
+  }
+  q->allocate();
+  int64_t count = p->shape.count();
+  if (from == dtype) {
+    copy_elements(from, p->data, q->data, count);
+    return strong;
+  }
+  convert_elements(from, p->data, dtype, q->data, count);
+  if (whole && is_integer(dtype)) {  // 300 is no uint8
+    Tensor back = Tensor::empty(from, p->shape);
+    convert_elements(dtype, q->data, from, back.impl()->data, count);
+    if (std::memcmp(back.impl()->data, p->data, weak.nbytes()) != 0) refuse();
+  }
+  return strong;
+}
+
+Tensor TensorLike::as(DType dtype) const {
+  return p_->weak == Weak::strong ? tensor() : strengthen(tensor(), dtype);
+}
+Tensor TensorLike::own() const {
+  return p_->weak == Weak::strong ? tensor() : strengthen(tensor(), natural_dtype(*p_));
+}
+
+}  // namespace thalweg

@@ -1,0 +1,20 @@
+// What one thread is doing: the device it runs ops on, whether it traces, whether a tape listens.
+#pragma once
+#include <cstdint>
+
+#include "thalweg/core/export.h"
+
+namespace thalweg {
+
+class Tracer;
+class Recorder;
+
+struct ThreadState {
+  Tracer* tracer = nullptr;
+  Recorder* recorder = nullptr;
+  uint8_t device = 0;
+  bool started = false;  // false until the first op: devices can still be configured
+};
+THALWEG_API extern constinit thread_local ThreadState thread_state;
+
+}  // namespace thalweg

@@ -1,0 +1,206 @@
+#include "thalweg/ops/apply.h"
+
+#include <immintrin.h>
+
+#include "thalweg/core/device.h"
+#include "thalweg/core/error.h"
+
+namespace thalweg {
+namespace {
+
+// Denormals cost a factor of 24 and TensorFlow flushes them: kernels run with them off, the caller's mode comes back.
+class FlushDenormals {
+ public:
+  FlushDenormals() : before_(_mm_getcsr()) {
+    if ((before_ & 0x8040) != 0x8040) _mm_setcsr(before_ | 0x8040);
+  }
+  ~FlushDenormals() {
+    if ((before_ & 0x8040) != 0x8040) _mm_setcsr(before_);
+  }
+
+ private:
+  unsigned before_;
+};
+
+/// Fresh outputs, given back when infer or the kernel throws.
+struct Outputs {
+  std::span<TensorImpl*> out;
+  bool keep = false;
+  explicit Outputs(std::span<TensorImpl*> o, uint8_t device) : out(o) {
+    for (auto& p : out) p = nullptr;
+    for (auto& p : out) {
+      p = TensorImpl::make();
+      p->device = device;
+    }
+  }
+  ~Outputs() {
+    if (keep) return;
+    for (auto& p : out) {
+      // A throw may leave an output described but without memory.
+      if (p && !p->data) p->dtype = DType::invalid;
+      release(p);
+    }
+  }
+};
+
+std::string count_text(const Op& op) {
+  std::string text = std::to_string(op.args.size()) + " input" + (op.args.size() == 1 ? "" : "s") + " (";
+  for (const Arg& a : op.args) text += (text.back() == '(' ? "" : ", ") + a.name;
+  return text + ")";
+}
+
+// How many tensors arguments take; throws when the number does not fit the signature.
+size_t list_length(const Op& op, size_t num_inputs) {
+  size_t singles = op.args.size() - static_cast<size_t>(op.num_lists), lists = static_cast<size_t>(op.num_lists);
+  bool fits = lists ? num_inputs >= singles && (num_inputs - singles) % lists == 0 : num_inputs == singles;
+  if (!fits)
+    throw InvalidArgumentError(std::string(op.name) + " takes " + count_text(op) + ", got " + std::to_string(num_inputs));
+  return lists ? (num_inputs - singles) / lists : 0;
+}
+
+/// One pass over the inputs with the argument each belongs to.
+template <class F>
+void for_each_input(const Op& op, std::span<const TensorRef> in, F f) {
+  size_t each = list_length(op, in.size()), i = 0;
+  for (size_t a = 0; a < op.args.size(); ++a)
+    for (size_t n = op.args[a].is_list() ? each : 1; n; --n, ++i) f(op.args[a], i, in[i].p);
+}
+
+[[noreturn]] void refuse_dtype(const Op& op, const Arg& arg, DType got, TypeSet allowed) {
+  throw InvalidArgumentError(std::string(op.name) + ": " + arg.name + " cannot be " + std::string(name_of(got)) +
+                             "; it must be one of " + to_string(allowed) + ". Convert it with tf.cast.");
+}
+
+// The full check: every input against the signature, type attributes bound once.
+void check_types(const Op& op, std::span<const TensorRef> in) {
+  struct Bound {
+    DType dtype = DType::invalid;
+    const Arg* by = nullptr;
+  };
+  Bound bound[16];
+  for_each_input(op, in, [&](const Arg& arg, size_t, const TensorImpl* t) {
+    if (arg.dtype != DType::invalid) {
+      if (t->dtype != arg.dtype) refuse_dtype(op, arg, t->dtype, types(arg.dtype));
+      return;
+    }
+    for (size_t k = 0; k < op.type_attrs.size(); ++k) {
+      const TypeAttr& attr = op.type_attrs[k];
+      if (attr.name != arg.type_attr) continue;
+      if (!attr.allowed.has(t->dtype)) refuse_dtype(op, arg, t->dtype, attr.allowed);
+      if (bound[k].by && bound[k].dtype != t->dtype && !arg.mixed)
+        throw InvalidArgumentError(std::string(op.name) + ": " + arg.name + " is " + std::string(name_of(t->dtype)) +
+                                   " but " + bound[k].by->name + " is " + std::string(name_of(bound[k].dtype)) +
+                                   "; they must have the same dtype. Convert one of them with tf.cast.");
+      if (!bound[k].by) bound[k] = {t->dtype, &arg};
+    }
+  });
+}
+
+void check_defined(const Op& op, std::span<const TensorRef> in) {
+  for_each_input(op, in, [&](const Arg& arg, size_t, const TensorImpl* t) {
+    if (!t) throw ValueError(std::string(op.name) + ": " + arg.name + " is undefined (None)");
+  });
+}
+
+// Literals and arrays take the dtype of the tensors that share their type attribute.
+DType dtype_for(const Op& op, std::span<const TensorRef> in, const Arg& arg, const TensorImpl* weak) {
+  if (arg.dtype != DType::invalid) return arg.dtype;
+  DType strong = DType::invalid, soft = DType::invalid, real = DType::invalid;
+  for_each_input(op, in, [&](const Arg& other, size_t, const TensorImpl* t) {
+    if (other.type_attr != arg.type_attr || arg.mixed) return;
+    if (t->weak == Weak::strong && strong == DType::invalid) strong = t->dtype;
+    if (t->weak == Weak::soft && soft == DType::invalid) soft = t->dtype;
+    if (t->weak == Weak::bare && (is_floating(t->dtype) || is_complex(t->dtype)) && !is_complex(real)) real = natural_dtype(*t);
+  });
+  if (strong != DType::invalid) return strong;
+  if (soft != DType::invalid) return soft;
+  DType natural = natural_dtype(*weak);
+  if (real != DType::invalid && is_integer(natural)) return real;
+  for (const TypeAttr& attr : op.type_attrs)  // 1 where only real numbers are allowed is 1.0
+    if (attr.name == arg.type_attr && !attr.allowed.has(natural) && is_integer(natural) && attr.allowed.has(DType::float32))
+      return DType::float32;
+  return natural;
+}
+
+[[gnu::noinline]] void apply_weak(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out) {
+  constexpr size_t inline_count = 8;
+  Tensor held_inline[inline_count];
+  std::vector<Tensor> held_more(in.size() > inline_count ? in.size() : 0);
+  std::span<Tensor> held = in.size() > inline_count ? std::span<Tensor>(held_more) : std::span<Tensor>(held_inline);
+  for_each_input(op, in, [&](const Arg& arg, size_t i, TensorImpl* t) {
+    if (t->weak == Weak::strong) {
+      retain(t);
+      held[i] = Tensor(t);
+    } else {
+      held[i] = strengthen(in[i].tensor(), dtype_for(op, in, arg, t));
+    }
+  });
+  apply(op, {reinterpret_cast<TensorRef*>(held.data()), in.size()}, attrs, out);
+}
+
+// What is not the common case: lists, several types, literals, mistakes. True when the call was finished here.
+[[gnu::noinline]] bool check_slowly(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out) {
+  check_defined(op, in);
+  for (const TensorRef& t : in)
+    if (t.p->weak != Weak::strong) {
+      apply_weak(op, in, attrs, out);
+      return true;
+    }
+  check_types(op, in);
+  return false;
+}
+
+bool is_common(const Op& op, std::span<const TensorRef> in) {
+  if (!op.uniform || in.size() != op.args.size()) return false;
+  const TensorImpl* first = in[0].p;
+  if (!first || first->weak != Weak::strong || !op.uniform_types.has(first->dtype)) return false;
+  for (size_t i = 1; i < in.size(); ++i)
+    if (!in[i].p || in[i].p->dtype != first->dtype || in[i].p->weak != Weak::strong) return false;
+  return true;
+}
+
+}  // namespace
+
+void apply(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out) {
+  if (!is_common(op, in)) [[unlikely]] {
+    if (check_slowly(op, in, attrs, out)) return;
+  }
+  if (op.attrs && !attrs.p) attrs = op.default_attrs();
+  ThreadState& state = thread_state;
+  if (!state.started) [[unlikely]] detail::start_devices();
+  Outputs outputs(out, state.device);
+  InferCall infer(op, in, attrs, out);
+  op.infer(infer);
+  if (state.tracer) [[unlikely]] {
+    state.tracer->add(op, in, attrs, out);
+  } else {
+    if (!op.traits.view)
+      for (TensorImpl* o : out)
+        if (o->shape.is_fully_defined()) o->allocate();
+    FlushDenormals flush;
+    op.kernel.run(KernelCall(op, in, attrs, out));
+  }
+  if (state.recorder) state.recorder->record(op, in, attrs, out);
+  outputs.keep = true;
+}
+
+std::vector<Tensor> apply_list(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, int num_outputs) {
+  std::vector<TensorImpl*> out(static_cast<size_t>(num_outputs));
+  apply(op, in, attrs, out);
+  std::vector<Tensor> results;
+  results.reserve(out.size());
+  for (TensorImpl* o : out) results.emplace_back(o);
+  return results;
+}
+
+Tensor apply_values(const Op& op, std::span<const Tensor> list, std::initializer_list<TensorRef> rest, AttrsRef attrs) {
+  std::vector<TensorRef> in;
+  in.reserve(list.size() + rest.size());
+  in.insert(in.end(), list.begin(), list.end());
+  in.insert(in.end(), rest);
+  TensorImpl* out;
+  apply(op, in, attrs, {&out, 1});
+  return Tensor(out);
+}
+
+}  // namespace thalweg

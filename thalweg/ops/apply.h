@@ -1,0 +1,49 @@
+// The one chokepoint: every op, eager or traced, goes through apply.
+#pragma once
+#include <array>
+#include <initializer_list>
+
+#include "thalweg/core/thread_state.h"
+#include "thalweg/ops/op.h"
+
+namespace thalweg {
+
+/// Sees every op while a function is traced.
+class Tracer {
+ public:
+  virtual ~Tracer() = default;
+  virtual void add(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl* const> out) = 0;
+};
+/// Sees every op while a tape is active.
+class Recorder {
+ public:
+  virtual ~Recorder() = default;
+  virtual void record(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl* const> out) = 0;
+};
+
+/// Checks the inputs against the signature, infers, then runs the kernel or adds a node. Writes fresh tensors, each
+/// owned by the caller; on an exception none is left.
+THALWEG_API void apply(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out);
+
+/// One result.
+inline Tensor apply1(const Op& op, std::initializer_list<TensorRef> in, AttrsRef attrs = {}) {
+  TensorImpl* out;
+  apply(op, {in.begin(), in.size()}, attrs, {&out, 1});
+  return Tensor(out);
+}
+/// N results: `auto [values, indices] = apply_n<2>(TopKV2, {x, k}, attrs);`
+template <size_t N>
+std::array<Tensor, N> apply_n(const Op& op, std::initializer_list<TensorRef> in, AttrsRef attrs = {}) {
+  TensorImpl* out[N];
+  apply(op, {in.begin(), in.size()}, attrs, out);
+  return [&]<size_t... I>(std::index_sequence<I...>) {
+    return std::array<Tensor, N>{Tensor(out[I])...};
+  }(std::make_index_sequence<N>{});
+}
+/// Any number of inputs and results.
+THALWEG_API std::vector<Tensor> apply_list(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, int num_outputs);
+/// A list argument, then others: `apply_values(ConcatV2, values, {axis})`.
+THALWEG_API Tensor apply_values(const Op& op, std::span<const Tensor> list, std::initializer_list<TensorRef> rest,
+                                AttrsRef attrs = {});
+
+}  // namespace thalweg

@@ -1,0 +1,19 @@
+// Shape rules that several families share.
+#pragma once
+#include "thalweg/ops/op.h"
+
+namespace thalweg::infer {
+
+/// Output 0 has the shape of input I.
+template <int I>
+void like_input(InferCall& c) {
+  c.output(0, c.shape(I));
+}
+/// Every output is a scalar.
+void scalar(InferCall& c);
+/// Output 0 is what all inputs broadcast to.
+void broadcast(InferCall& c);
+/// All inputs have one shape, and so has output 0.
+void same_shape(InferCall& c);
+
+}  // namespace thalweg::infer
