@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "thalweg/core/number_text.h"
@@ -51,8 +52,6 @@ void collect_shown(const Shape& shape, bool summarised, int axis, int64_t offset
 
 // The texts of the elements at `shown`, padded as NumPy pads them in an array.
 std::vector<std::string> array_words(DType dtype, const void* data, std::span<const int64_t> shown) {
-  std::vector<std::string> words;
-  words.reserve(shown.size());
   if (is_complex(dtype)) {
     DType part = real_of(dtype);
     std::vector<double> real, imaginary;
@@ -67,12 +66,13 @@ std::vector<std::string> array_words(DType dtype, const void* data, std::span<co
     for (int64_t i : shown) values.push_back(real_at(dtype, data, i));
     return real_words(dtype, values);
   }
+  std::vector<std::string> words;
+  words.reserve(shown.size());
   for (int64_t i : shown) {
     if (dtype == bfloat16) words.push_back(bfloat16_text(real_at(dtype, data, i)));
     else if (dtype == bool_) words.push_back(element_at<bool>(data, i) ? " True" : "False");
     else if (dtype == string) words.push_back(bytes_repr(element_at<std::string>(data, i)));
-    else if (is_integer(dtype)) words.push_back(integer_at(dtype, data, i));
-    else words.push_back(unprintable);
+    else words.push_back(integer_at(dtype, data, i));
   }
   if (is_integer(dtype)) {
     size_t width = 0;
