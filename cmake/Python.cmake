@@ -1,0 +1,42 @@
+# The Python package. The engine is inside the module, so that the package needs no libthalweg.so beside it.
+file(GLOB module_sources CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" thalweg/python/*.cc)
+if(NOT module_sources)
+  message(STATUS "thalweg/python has no sources: the Python module is left out")
+  return()
+endif()
+
+find_package(Python 3.9 REQUIRED COMPONENTS Interpreter Development.Module)
+execute_process(COMMAND "${Python_EXECUTABLE}" -m nanobind --cmake_dir OUTPUT_STRIP_TRAILING_WHITESPACE
+                OUTPUT_VARIABLE nanobind_ROOT ERROR_QUIET)
+find_package(nanobind CONFIG)
+if(NOT nanobind_FOUND)
+  message(FATAL_ERROR "${Python_EXECUTABLE} has no nanobind: run tools/make_python_env")
+endif()
+
+nanobind_add_module(_thalweg NB_STATIC NOMINSIZE ${module_sources})
+target_link_libraries(_thalweg PRIVATE thalweg_objects thalweg_compiler_options)
+# nanobind's and CPython's headers are not ours to warn about.
+target_include_directories(_thalweg SYSTEM PRIVATE "${NB_DIR}/include" ${Python_INCLUDE_DIRS})
+set_target_properties(_thalweg PROPERTIES INSTALL_RPATH "${THALWEG_RUNTIME_PATH}")
+
+if(DEFINED SKBUILD)
+  install(TARGETS _thalweg LIBRARY DESTINATION thalweg)
+  return()
+endif()
+
+# build/<preset>/python is importable as it stands: links to the sources, and the module beside them.
+set(package "${PROJECT_BINARY_DIR}/python/thalweg")
+set_target_properties(_thalweg PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${package}")
+file(GLOB_RECURSE package_files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/python/thalweg"
+     python/thalweg/*.py python/thalweg/*.pyi python/thalweg/py.typed)
+file(GLOB_RECURSE old_links LIST_DIRECTORIES false "${package}/*.py" "${package}/*.pyi")
+foreach(link ${old_links})
+  if(IS_SYMLINK "${link}")
+    file(REMOVE "${link}")
+  endif()
+endforeach()
+foreach(file ${package_files})
+  get_filename_component(folder "${package}/${file}" DIRECTORY)
+  file(MAKE_DIRECTORY "${folder}")
+  file(CREATE_LINK "${PROJECT_SOURCE_DIR}/python/thalweg/${file}" "${package}/${file}" SYMBOLIC)
+endforeach()
