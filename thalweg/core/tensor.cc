@@ -56,6 +56,10 @@ void TensorImpl::destroy(TensorImpl* p) {
 }
 
 void TensorImpl::allocate() {
+  if (shape.rank() == 0 && !is_object(dtype)) [[likely]] {
+    data = inline_data;
+    return;
+  }
   int64_t count = shape.num_elements();
   size_t bytes = static_cast<size_t>(count) * size_of(dtype);
   if (count < 0 || static_cast<size_t>(count) > (size_t{1} << 50) / size_of(dtype)) [[unlikely]]
@@ -256,15 +260,16 @@ Tensor strengthen(const Tensor& weak, DType dtype) {
   }
   q->allocate();
   int64_t count = p->shape.count();
-  if (from == dtype) {
-    copy_elements(from, p->data, q->data, count);
-    return strong;
-  }
   convert_elements(from, p->data, dtype, q->data, count);
-  if (whole && is_integer(dtype)) {  // 300 is no uint8
-    Tensor back = Tensor::empty(from, p->shape);
-    convert_elements(dtype, q->data, from, back.impl()->data, count);
-    if (std::memcmp(back.impl()->data, p->data, weak.nbytes()) != 0) refuse();
+  bool narrows = size_of(dtype) < size_of(from) || (unsigned_types.has(dtype) && !unsigned_types.has(from));
+  if (whole && is_integer(dtype) && narrows) {  // 300 is no uint8
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t before, after;
+      auto at = [&](const void* data, DType t) { return static_cast<const char*>(data) + i * static_cast<int64_t>(size_of(t)); };
+      convert_elements(from, at(p->data, from), DType::int64, &before, 1);
+      convert_elements(dtype, at(q->data, dtype), DType::int64, &after, 1);
+      if (before != after || (before < 0 && unsigned_types.has(dtype))) refuse();
+    }
   }
   return strong;
 }

@@ -8,26 +8,37 @@
 namespace thalweg {
 namespace {
 
-// Denormals cost a factor of 24 and TensorFlow flushes them: kernels run with them off, the caller's mode comes back.
+// Denormals cost a factor of 24 and TensorFlow flushes them: kernels run with them off, then the caller's mode comes
+// back. The switch costs as much as a scalar op, so tensors that fit their block, too small to be slow, go without.
 class FlushDenormals {
  public:
-  FlushDenormals() : before_(_mm_getcsr()) {
-    if ((before_ & 0x8040) != 0x8040) _mm_setcsr(before_ | 0x8040);
+  explicit FlushDenormals(bool large) : before_(large ? _mm_getcsr() : flushed) {
+    if ((before_ & flushed) != flushed) _mm_setcsr(before_ | flushed);
   }
   ~FlushDenormals() {
-    if ((before_ & 0x8040) != 0x8040) _mm_setcsr(before_);
+    if ((before_ & flushed) != flushed) _mm_setcsr(before_);
   }
 
  private:
+  static constexpr unsigned flushed = 0x8040;
   unsigned before_;
 };
+
+bool any_large(std::span<const TensorRef> in, std::span<TensorImpl* const> out) {
+  for (const TensorRef& t : in)
+    if (t.p->buffer) return true;
+  for (const TensorImpl* o : out)
+    if (o->buffer) return true;
+  return false;
+}
 
 /// Fresh outputs, given back when infer or the kernel throws.
 struct Outputs {
   std::span<TensorImpl*> out;
   bool keep = false;
   explicit Outputs(std::span<TensorImpl*> o, uint8_t device) : out(o) {
-    for (auto& p : out) p = nullptr;
+    if (out.size() > 1)
+      for (auto& p : out) p = nullptr;
     for (auto& p : out) {
       p = TensorImpl::make();
       p->device = device;
@@ -122,19 +133,29 @@ DType dtype_for(const Op& op, std::span<const TensorRef> in, const Arg& arg, con
   return natural;
 }
 
+// x + 1.0, the common case: every argument has one type, and a tensor says which.
+bool strengthen_uniform(const Op& op, std::span<const TensorRef> in, std::span<Tensor> held) {
+  if (!op.uniform) return false;
+  DType strong = DType::invalid;
+  for (const TensorRef& t : in)
+    if (t.p->weak == Weak::strong && strong == DType::invalid) strong = t.p->dtype;
+  if (strong == DType::invalid) return false;
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (in[i].p->weak != Weak::strong) held[i] = strengthen(in[i].tensor(), strong);
+    else held[i] = in[i].tensor();
+  }
+  return true;
+}
+
 [[gnu::noinline]] void apply_weak(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out) {
   constexpr size_t inline_count = 8;
   Tensor held_inline[inline_count];
   std::vector<Tensor> held_more(in.size() > inline_count ? in.size() : 0);
   std::span<Tensor> held = in.size() > inline_count ? std::span<Tensor>(held_more) : std::span<Tensor>(held_inline);
-  for_each_input(op, in, [&](const Arg& arg, size_t i, TensorImpl* t) {
-    if (t->weak == Weak::strong) {
-      retain(t);
-      held[i] = Tensor(t);
-    } else {
-      held[i] = strengthen(in[i].tensor(), dtype_for(op, in, arg, t));
-    }
-  });
+  if (!strengthen_uniform(op, in, held))
+    for_each_input(op, in, [&](const Arg& arg, size_t i, TensorImpl* t) {
+      held[i] = t->weak == Weak::strong ? in[i].tensor() : strengthen(in[i].tensor(), dtype_for(op, in, arg, t));
+    });
   apply(op, {reinterpret_cast<TensorRef*>(held.data()), in.size()}, attrs, out);
 }
 
@@ -177,7 +198,7 @@ void apply(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::spa
     if (!op.traits.view)
       for (TensorImpl* o : out)
         if (o->shape.is_fully_defined()) o->allocate();
-    FlushDenormals flush;
+    FlushDenormals flush(any_large(in, out));
     op.kernel.run(KernelCall(op, in, attrs, out));
   }
   if (state.recorder) state.recorder->record(op, in, attrs, out);

@@ -83,6 +83,7 @@ void derive_results(Op& op) {
       if (op.args[i].is_list()) break;
     }
   }
+  if (!op.results.empty() && !op.results[0].is_list()) op.first_result_input = op.results[0].from_input;
 }
 
 // The position and number of an argument's tensors. All lists of an op have the same length.
@@ -187,7 +188,7 @@ Shape InferCall::shape_value(int i) const {
   return result;
 }
 
-DType InferCall::result_dtype(int i) const {
+DType InferCall::find_result_dtype(int i) const {
   size_t k = static_cast<size_t>(i);
   if (k >= op.results.size()) k = op.results.size() - 1;  // a list of results is the last
   for (size_t r = 0; r < k; ++r)

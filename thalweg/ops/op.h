@@ -47,7 +47,7 @@ class InferCall {
     o->shape = shape;
   }
   void output(int i, const Shape& shape) { output(i, result_dtype(i), shape); }
-  DType result_dtype(int i) const;
+  DType result_dtype(int i) const;  // below: the common case is one load
 
   /// InvalidArgumentError: the op, why, and what came in.
   [[noreturn]] void fail(const std::string& why) const;
@@ -61,6 +61,8 @@ class InferCall {
   int axis(int64_t value, int rank) const;
 
  private:
+  DType find_result_dtype(int i) const;
+
   AttrsRef attrs_;
   std::span<const TensorRef> in_;
   std::span<TensorImpl* const> out_;
@@ -167,6 +169,7 @@ struct Op : OpDef {
   std::vector<Arg> args = {}, results = {};
   std::vector<TypeAttr> type_attrs = {};
   int num_lists = 0;      // arguments that are lists
+  int first_result_input = -1;  // the input that has the first result's dtype
   bool uniform = false;   // every argument is one tensor of type T
   TypeSet uniform_types = {};  // of that T
   /// How many tensors a call makes; lists of results are counted by an attribute or by the inputs.
@@ -174,6 +177,10 @@ struct Op : OpDef {
   /// The attributes' defaults.
   AttrsRef default_attrs() const { return AttrsRef(attrs ? attrs->defaults : nullptr); }
 };
+
+inline DType InferCall::result_dtype(int i) const {
+  return i == 0 && op.first_result_input >= 0 ? dtype(op.first_result_input) : find_result_dtype(i);
+}
 
 /// Checks and registers a record. A static library must be linked whole for the record to be there.
 const Op& define_op(const OpDef& def);

@@ -1,0 +1,325 @@
+#include "tests/op_cases/golden.h"
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <stdexcept>
+
+#include "thalweg/core/convert.h"
+#include "thalweg/io/npy.h"
+#include "thalweg/ops/apply.h"
+
+namespace thalweg::testing {
+namespace {
+
+using nlohmann::json;
+
+Tensor read_tensor(const json& ref, const Tensor& data) {
+  Shape shape(ref.at("shape").get<std::vector<int64_t>>());
+  Tensor t = Tensor::empty(dtype_named(ref.at("dtype").get<std::string>()), shape);
+  const uint8_t* bytes = data.data<uint8_t>() + ref.at("offset").get<size_t>();
+  if (t.dtype() == DType::string) {
+    size_t i = 0;
+    for (size_t length : ref.at("lengths")) {
+      t.mutable_data<std::string>()[i++].assign(reinterpret_cast<const char*>(bytes), length);
+      bytes += length;
+    }
+  } else if (t.nbytes()) {
+    std::memcpy(t.mutable_data<void>(), bytes, t.nbytes());
+  }
+  return t;
+}
+
+struct Family {
+  Tensor data;
+};
+std::map<std::string, Family>& families() {
+  static std::map<std::string, Family> f;
+  return f;
+}
+
+void read_family(const std::string& name, const std::string& path, std::vector<Case>& cases) {
+  auto file = io::load_npz(path);
+  Tensor manifest = file["manifest"], data = file["data"];
+  families()[name].data = data;
+  auto text = manifest.span<uint8_t>();
+  json all = json::parse(text.begin(), text.end());
+  for (const json& j : all.at("cases")) {
+    Case c;
+    c.family = name;
+    c.op = j.at("op");
+    c.row = j.at("row");
+    if (j.at("variant").is_string()) c.variant = j["variant"];
+    else if (!j.at("variant").is_null()) c.variant = j["variant"].dump();
+    c.is_function = j.at("kind") == "function";
+    for (const auto& [key, value] : j.at("inputs").items()) {
+      CaseInput input{key, {}, value.is_array()};
+      if (value.is_array())
+        for (const json& item : value) input.tensors.push_back(read_tensor(item, data));
+      else
+        input.tensors.push_back(read_tensor(value, data));
+      c.inputs.push_back(std::move(input));
+    }
+    c.attrs = j.at("attrs");
+    if (!j.at("outputs").is_null())
+      for (const json& o : j.at("outputs")) c.outputs.push_back(read_tensor(o, data));
+    if (j.at("tolerance").is_number()) c.tolerance = j["tolerance"];
+    if (j.at("error").is_string()) c.error = j["error"];
+    c.shape_only = j.at("check") == "shape";
+    cases.push_back(std::move(c));
+  }
+}
+
+double real_from_json(const json& j) {
+  if (j.is_string()) return std::stod(j.get<std::string>());  // "nan", "inf"
+  return j.get<double>();
+}
+
+}  // namespace
+
+std::string Case::describe() const {
+  return op + " row " + std::to_string(row) + (variant.empty() ? "" : " [" + variant + "]") + " of " + family;
+}
+
+const std::vector<Case>& all_cases() {
+  static const std::vector<Case> cases = [] {
+    std::vector<Case> list;
+    std::set<std::string> paths;
+    for (const auto& entry : std::filesystem::directory_iterator("tests/golden"))
+      if (entry.path().extension() == ".npz" && std::filesystem::exists("tests/op_cases/" + entry.path().stem().string() + ".yaml"))
+        paths.insert(entry.path().string());
+    for (const std::string& path : paths) read_family(std::filesystem::path(path).stem(), path, list);
+    return list;
+  }();
+  return cases;
+}
+
+std::vector<const Case*> cases_of(const std::string& name, bool is_function) {
+  std::vector<const Case*> list;
+  for (const Case& c : all_cases())
+    if (c.op == name && c.is_function == is_function) list.push_back(&c);
+  return list;
+}
+
+std::vector<std::string> names_with_cases(bool is_function) {
+  std::set<std::string> names;
+  for (const Case& c : all_cases())
+    if (c.is_function == is_function) names.insert(c.op);
+  return {names.begin(), names.end()};
+}
+
+AttrValue attr_from_json(const json& j, AttrKind kind, const std::string& family) {
+  if (j.is_object() && j.contains("tensor")) return read_tensor(j["tensor"], families().at(family).data);
+  if (j.is_null() && kind != AttrKind::shape) return {};
+  switch (kind) {
+    case AttrKind::boolean: return j.get<bool>();
+    case AttrKind::integer: return j.get<int64_t>();
+    case AttrKind::real: return real_from_json(j);
+    case AttrKind::text: return j.get<std::string>();
+    case AttrKind::dtype: return dtype_named(j.get<std::string>());
+    case AttrKind::shape: {
+      if (j.is_null()) return Shape::unknown_rank();
+      Shape s;
+      for (const json& d : j) s.push_back(d.is_null() ? -1 : d.get<int64_t>());
+      return s;
+    }
+    case AttrKind::integers:
+      if (j.is_number()) return j.get<int64_t>();
+      return j.get<std::vector<int64_t>>();
+    case AttrKind::reals: {
+      std::vector<double> v;
+      for (const json& d : j) v.push_back(real_from_json(d));
+      return v;
+    }
+    case AttrKind::texts: return j.get<std::vector<std::string>>();
+    case AttrKind::dtypes: {
+      std::vector<DType> v;
+      for (const json& d : j) v.push_back(dtype_named(d.get<std::string>()));
+      return v;
+    }
+    case AttrKind::tensor:
+      if (j.is_boolean()) return Tensor(j.get<bool>());
+      if (j.is_number_integer()) return j.get<int64_t>();
+      if (j.is_string()) return Tensor(j.get<std::string>());
+      return real_from_json(j);
+  }
+  return {};
+}
+
+Call make_call(const Case& c) {
+  Call call;
+  call.op = find_op(c.op);
+  if (!call.op) throw std::runtime_error("no op is called " + c.op);
+  const Op& op = *call.op;
+  for (const Arg& arg : op.args) {
+    bool found = false;
+    for (const CaseInput& input : c.inputs)
+      if (input.name == arg.name) {
+        call.inputs.insert(call.inputs.end(), input.tensors.begin(), input.tensors.end());
+        found = true;
+      }
+    if (!found) throw std::runtime_error(c.describe() + ": the row has no input " + arg.name);
+  }
+  if (op.attrs) call.attrs = Attrs(*op.attrs);
+  for (const auto& [name, value] : c.attrs.items()) {
+    int row = op.attrs ? op.attrs->find(name) : -1;
+    if (row < 0) {  // N and the types that inputs decide are not attributes of ours
+      bool derived = false;
+      for (const TypeAttr& t : op.type_attrs) derived |= t.name == name;
+      for (const Arg& a : op.args) derived |= a.number_attr == name;
+      if (!derived) throw std::runtime_error(c.describe() + ": the op has no attribute " + name);
+      continue;
+    }
+    const MemberType& type = *op.attrs->rows[static_cast<size_t>(row)].type;
+    if (!op.attrs->set(call.attrs.get(), row, attr_from_json(value, type.kind, c.family)))
+      throw InvalidArgumentError(c.op + ": attribute " + name + " cannot be " + value.dump());
+  }
+  return call;
+}
+
+std::vector<Tensor> run_op(const Op& op, const std::vector<Tensor>& inputs, AttrsRef attrs) {
+  std::vector<TensorRef> refs(inputs.begin(), inputs.end());
+  return apply_list(op, refs, attrs, op.count_outputs(inputs.size(), attrs));
+}
+
+std::vector<Tensor> run_function(const Case& c) {
+  const FunctionDef* f = find_function(c.op);
+  if (!f) throw std::runtime_error("no function is called " + c.op);
+  std::vector<Argument> arguments(f->params.size() + 1);
+  std::vector<Tensor> held;
+  held.reserve(64);
+  Attrs options;
+  if (f->options) options = Attrs(*f->options);
+  auto param = [&](const std::string& name) {
+    for (size_t i = 0; i < f->params.size(); ++i)
+      if (f->params[i].name == name) return static_cast<int>(i);
+    return -1;
+  };
+  auto refuse = [&](const std::string& name) { throw InvalidArgumentError(c.op + " takes no such " + name); };
+  std::set<std::string> given;
+  for (const CaseInput& input : c.inputs) {
+    given.insert(input.name);
+    int i = param(input.name);
+    // A tensor where a list of numbers is meant: its values.
+    auto as_value = [&](AttrKind kind) -> AttrValue {
+      const Tensor& t = input.tensors.at(0);
+      if (kind == AttrKind::tensor || !is_integer(t.dtype())) return t;
+      std::vector<int64_t> v(static_cast<size_t>(t.size()));
+      convert_elements(t.dtype(), t.impl()->data, DType::int64, v.data(), t.size());
+      if (kind == AttrKind::integer && v.size() == 1) return v[0];
+      return v;
+    };
+    if (i >= 0) {
+      const Param& p = f->params[static_cast<size_t>(i)];
+      Argument& a = arguments[static_cast<size_t>(i)];
+      if (p.kind == ParamKind::tensors) a.tensors = input.tensors;
+      else if (p.kind == ParamKind::value) a.value = as_value(p.type->kind);
+      else {
+        held.push_back(input.tensors.at(0));
+        a.tensor = held.back().get();
+      }
+    } else {
+      int row = f->options ? f->options->find(input.name) : -1;
+      if (row < 0 || !f->options->set(options.get(), row, as_value(f->options->rows[static_cast<size_t>(row)].type->kind))) refuse(input.name);
+    }
+  }
+  for (const auto& [name, value] : c.attrs.items()) {
+    given.insert(name);
+    int i = param(name);
+    if (i >= 0) {
+      const Param& p = f->params[static_cast<size_t>(i)];
+      Argument& a = arguments[static_cast<size_t>(i)];
+      if (p.kind == ParamKind::value) {
+        a.value = attr_from_json(value, p.type->kind, c.family);
+      } else {
+        AttrValue v = attr_from_json(value, AttrKind::tensor, c.family);
+        Tensor t;
+        member_type<Tensor>().set(&t, v);
+        if (auto* d = std::get_if<double>(&v)) {  // a bare number, as a caller would write it
+          t = Tensor::empty(DType::float64, {});
+          *t.mutable_data<double>() = *d;
+        }
+        if (p.kind == ParamKind::tensor_like && !std::holds_alternative<Tensor>(v)) t.impl()->weak = Weak::bare;
+        else if (auto* d = std::get_if<double>(&v)) t = Tensor(*d);
+        held.push_back(t);
+        a.tensor = held.back().get();
+      }
+    } else {
+      int row = f->options ? f->options->find(name) : -1;
+      if (row < 0) refuse(name);
+      if (!f->options->set(options.get(), row, attr_from_json(value, f->options->rows[static_cast<size_t>(row)].type->kind, c.family))) refuse(name + " = " + value.dump());
+    }
+  }
+  for (const Param& p : f->params)
+    if (!given.count(p.name)) throw std::runtime_error(c.describe() + ": the row has no " + p.name);
+  Results results;
+  f->call(arguments.data(), options.get(), results);
+  if (f->result == ResultKind::one) return {results.one};
+  return results.many;
+}
+
+namespace {
+
+struct Tolerance {
+  double relative, absolute;
+};
+Tolerance default_tolerance(DType t) {
+  switch (real_of(t)) {
+    case DType::float64: return {1e-10, 1e-12};
+    case DType::float16: return {2e-3, 1e-3};
+    case DType::bfloat16: return {1.6e-2, 1e-2};
+    default: return {1e-5, 1e-6};
+  }
+}
+
+std::string compare_reals(const std::vector<double>& got, const std::vector<double>& expected, Tolerance tolerance) {
+  double worst = 0;
+  size_t at = 0, count = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    double g = got[i], e = expected[i];
+    if (g == e || (g != g && e != e)) continue;
+    double excess = std::abs(g - e) - tolerance.absolute - tolerance.relative * std::abs(e);
+    if (!(excess <= 0)) {
+      ++count;
+      if (count == 1 || excess > worst || excess != excess) worst = excess, at = i;
+    }
+  }
+  if (!count) return "";
+  char text[200];
+  std::snprintf(text, sizeof text, "%zu of %zu elements differ; element %zu is %.9g, expected %.9g", count, got.size(), at, got[at], expected[at]);
+  return text;
+}
+
+}  // namespace
+
+std::string difference(const Tensor& got, const Tensor& expected, double tolerance) {
+  if (!got.defined()) return "no tensor";
+  if (got.dtype() != expected.dtype())
+    return "dtype " + std::string(name_of(got.dtype())) + ", expected " + std::string(name_of(expected.dtype()));
+  if (got.shape() != expected.shape()) return "shape " + got.shape().brackets() + ", expected " + expected.shape().brackets();
+  int64_t n = got.size();
+  if (got.dtype() == DType::string) {
+    for (int64_t i = 0; i < n; ++i)
+      if (got.data<std::string>()[i] != expected.data<std::string>()[i])
+        return "element " + std::to_string(i) + " is '" + got.data<std::string>()[i] + "', expected '" + expected.data<std::string>()[i] + "'";
+    return "";
+  }
+  if (is_object(got.dtype())) return "";
+  bool exact = is_integer(got.dtype()) || got.dtype() == DType::bool_;
+  if (exact && tolerance < 0)
+    return n && std::memcmp(got.impl()->data, expected.impl()->data, got.nbytes()) != 0
+               ? "got " + got.str() + "\nexpected " + expected.str()
+               : "";
+  Tolerance t = default_tolerance(got.dtype());
+  if (tolerance >= 0) t = {tolerance, tolerance};
+  auto reals = [&](const Tensor& x) {
+    bool complex = is_complex(x.dtype());
+    std::vector<double> v(static_cast<size_t>(complex ? 2 * n : n));
+    if (x.dtype() == DType::complex128) std::memcpy(v.data(), x.impl()->data, x.nbytes());
+    else convert_elements(complex ? DType::float32 : x.dtype(), x.impl()->data, DType::float64, v.data(), static_cast<int64_t>(v.size()));
+    return v;
+  };
+  return compare_reals(reals(got), reals(expected), t);
+}
+
+}  // namespace thalweg::testing

@@ -1,0 +1,60 @@
+// The rows of tests/op_cases with what TensorFlow gives for them, as tools/make_goldens wrote them.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "thalweg/ops/function.h"
+#include "thalweg/ops/op.h"
+
+namespace thalweg::testing {
+
+/// One input or attribute tensor list of a row; a single tensor is a list of one.
+struct CaseInput {
+  std::string name;
+  std::vector<Tensor> tensors;
+  bool is_list = false;
+};
+
+/// One row: a call and what it must give.
+struct Case {
+  std::string family, op, variant;
+  int row = 0;
+  bool is_function = false;
+  std::vector<CaseInput> inputs;
+  nlohmann::json attrs;
+  std::vector<Tensor> outputs;
+  double tolerance = -1;  // negative: the dtype's
+  std::string error;      // the exception it must raise
+  bool shape_only = false;
+
+  /// "Exp row 3 [float64]", for messages.
+  std::string describe() const;
+};
+
+/// A call ready to be made: inputs in the signature's order, and attributes.
+struct Call {
+  const Op* op = nullptr;
+  std::vector<Tensor> inputs;
+  Attrs attrs;
+};
+
+/// Every row of every family, read once.
+const std::vector<Case>& all_cases();
+/// The rows of one op or function.
+std::vector<const Case*> cases_of(const std::string& name, bool is_function);
+/// The names that have rows.
+std::vector<std::string> names_with_cases(bool is_function);
+
+Call make_call(const Case& c);
+/// Makes the call; throws what the op throws.
+std::vector<Tensor> run_op(const Op& op, const std::vector<Tensor>& inputs, AttrsRef attrs);
+std::vector<Tensor> run_function(const Case& c);
+
+/// The attribute value that a JSON value means for a member of this kind.
+AttrValue attr_from_json(const nlohmann::json& json, AttrKind kind, const std::string& family);
+
+/// Empty, or what differs: dtype, shape, or the worst element.
+std::string difference(const Tensor& got, const Tensor& expected, double tolerance);
+
+}  // namespace thalweg::testing

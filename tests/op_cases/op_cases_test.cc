@@ -1,0 +1,105 @@
+// Every row gives TensorFlow's value, dtype and shape, or the error it names; every record has rows.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/op_cases/golden.h"
+#include "thalweg/core/error.h"
+
+namespace thalweg::testing {
+namespace {
+
+// Names as gtest wants them.
+std::string plain(const ::testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  return name;
+}
+
+void check_case(const Case& c) {
+  std::vector<Tensor> got;
+  try {
+    if (c.is_function) {
+      got = run_function(c);
+    } else {
+      Call call = make_call(c);
+      got = run_op(*call.op, call.inputs, call.attrs);
+    }
+  } catch (const Error& e) {
+    EXPECT_FALSE(c.error.empty()) << c.describe() << " raised " << e.type() << ": " << e.what();
+    // A bad call is refused by type; which of the argument errors is a matter of taste between the two libraries.
+    static const std::set<std::string> argument_errors = {"InvalidArgumentError", "ValueError", "TypeError", "OutOfRangeError", "UnimplementedError"};
+    bool same = c.error == e.type() || (argument_errors.count(c.error) && argument_errors.count(e.type()));
+    if (!c.error.empty()) EXPECT_TRUE(same) << c.describe() << " raised " << e.type() << ", expected " << c.error << ": " << e.what();
+    return;
+  } catch (const std::exception& e) {
+    ADD_FAILURE() << c.describe() << " raised " << e.what();
+    return;
+  }
+  if (!c.error.empty()) {
+    ADD_FAILURE() << c.describe() << " was accepted, expected " << c.error;
+    return;
+  }
+  ASSERT_EQ(got.size(), c.outputs.size()) << c.describe() << ": number of outputs";
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (c.shape_only) {
+      EXPECT_EQ(got[i].shape(), c.outputs[i].shape()) << c.describe();
+      EXPECT_EQ(got[i].dtype(), c.outputs[i].dtype()) << c.describe();
+      continue;
+    }
+    std::string found = difference(got[i], c.outputs[i], c.tolerance);
+    EXPECT_TRUE(found.empty()) << c.describe() << ", output " << i << ": " << found;
+  }
+}
+
+class OpValues : public ::testing::TestWithParam<std::string> {};
+TEST_P(OpValues, EqualTensorFlow) {
+  for (const Case* c : cases_of(GetParam(), false)) check_case(*c);
+}
+// Rows may come before their op: those are counted by Coverage.
+std::vector<std::string> ops_with_cases() {
+  std::vector<std::string> names;
+  for (const std::string& name : names_with_cases(false))
+    if (find_op(name)) names.push_back(name);
+  return names;
+}
+INSTANTIATE_TEST_SUITE_P(Ops, OpValues, ::testing::ValuesIn(ops_with_cases()), plain);
+
+class FunctionValues : public ::testing::TestWithParam<std::string> {};
+TEST_P(FunctionValues, EqualTensorFlow) {
+  for (const Case* c : cases_of(GetParam(), true)) check_case(*c);
+}
+std::vector<std::string> functions_with_cases() {
+  std::vector<std::string> names;
+  for (const std::string& name : names_with_cases(true))
+    if (find_function(name)) names.push_back(name);
+  return names;
+}
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(FunctionValues);
+INSTANTIATE_TEST_SUITE_P(Functions, FunctionValues, ::testing::ValuesIn(functions_with_cases()), plain);
+
+TEST(Coverage, EveryRecordHasRows) {
+  for (const Op* op : all_ops()) {
+    size_t rows = cases_of(op->name, false).size();
+    bool takes_resource = false;
+    for (const Arg& a : op->args) takes_resource |= a.dtype == DType::resource;
+    if (!takes_resource) EXPECT_GE(rows, 4u) << op->name << " has " << rows << " rows in tests/op_cases";
+  }
+}
+
+TEST(Coverage, EveryTypeOfASignatureIsTouched) {
+  for (const Op* op : all_ops()) {
+    if (op->type_attrs.empty() || op->args.empty() || op->args[0].type_attr != op->type_attrs[0].name) continue;
+    TypeSet seen;
+    for (const Case* c : cases_of(op->name, false))
+      for (const CaseInput& input : c->inputs)
+        if (input.name == op->args[0].name && c->error.empty())
+          for (const Tensor& t : input.tensors) seen = seen | types(t.dtype());
+    TypeSet missing = (op->type_attrs[0].allowed & (plain_types | types(DType::string))) - seen;
+    RecordProperty(op->name, to_string(missing));
+  }
+}
+
+}  // namespace
+}  // namespace thalweg::testing
