@@ -3,17 +3,18 @@
 #include "thalweg/kernels/scalar_exponential.h"
 
 namespace thalweg::kernels::scalar {
-/// Error function: for float an odd rational fit up to where it rounds to 1.
+/// Error function; for float a polynomial up to 1, beyond 1 - p(x)^8 up to where it rounds to 1.
 [[gnu::always_inline]] inline float erf(float x) {
   float magnitude = std::abs(x);
   float s = x * x;
-  float p = polynomial(s, -1.2859334e-08f, 4.620324e-06f, 3.771774e-04f, 3.8403173e-03f, 5.425495e-02f, 1.8514752e-01f,
-                       1.1283792f);
-  float q = polynomial(s, 6.2503386e-05f, 1.3024277e-03f, 1.5434922e-02f, 1.1388709e-01f, 4.9741614e-01f, 1.0f);
-  float result = magnitude * p / q;
-  result = result > 1.0f ? 1.0f : result;
-  result = magnitude > 3.84f ? 1.0f : result;
-  return std::copysign(result, x);
+  float small = magnitude * polynomial(s, 7.850522e-05f, -8.0092653e-04f, 5.1882314e-03f, -2.6853766e-02f,
+                                       1.1283584e-01f, -3.7612626e-01f, 1.1283791f);
+  float root = polynomial(magnitude, 1.4973435e-04f, -2.4685205e-03f, 1.2920677e-02f, -1.1361985e-02f, -6.1440546e-02f,
+                          -1.4505151e-01f, 1.0008323f);
+  float square = root * root;
+  float fourth = square * square;
+  float result = magnitude < 1.0f ? small : 1.0f - fourth * fourth;
+  return std::copysign(magnitude > 3.84f ? 1.0f : result, x);
 }
 /// In double a polynomial up to 1; beyond, 1 - e^(-x^2) R(t) / (1 + 2 x) with t = (x - 2) / (x + 2).
 [[gnu::always_inline]] inline double erf(double x) {

@@ -65,6 +65,12 @@ template <> struct ExpLimits<double> {
                           underflow = -708.39641853226408;
 };
 
+/// exp(x) within the limits, anything outside (NaN too).
+template <class T> [[gnu::always_inline]] inline T exp_within(T x) {
+  auto [r, n] = reduce_by_ln2(x);
+  return scale_by_power_of_two(expm1_reduced(r) + T(1), n);
+}
+
 /// exp(x) / 2, whose largest argument is larger by ln 2; x >= 0.
 template <class T> [[gnu::always_inline]] inline T half_exp(T x) {
   auto [r, n] = reduce_by_ln2(x);
@@ -82,52 +88,64 @@ template <class T> [[gnu::always_inline]] inline T half_exp(T x) {
   return scale_by_power_of_two(p, std::bit_cast<uint64_t>(k));
 }
 
-/// x = 2^e * (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)), for finite positive x.
+/// x = 2^e * (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)), for positive normal x.
 template <class T> struct Decomposition { T e, f; };
 [[gnu::always_inline]] inline Decomposition<float> decompose(float x) {
   constexpr uint32_t root_half = 0x3F3504F3, one = 0x3F800000;
-  bool subnormal = x < std::numeric_limits<float>::min();
-  float scaled = subnormal ? x * 33554432.0f : x;
-  uint32_t bits = std::bit_cast<uint32_t>(scaled) + (one - root_half);
-  float e = static_cast<float>(static_cast<int32_t>(bits >> 23)) - (subnormal ? 152.0f : 127.0f);
+  uint32_t bits = std::bit_cast<uint32_t>(x) + (one - root_half);
+  float e = static_cast<float>(static_cast<int32_t>(bits >> 23)) - 127.0f;
   return {e, std::bit_cast<float>((bits & 0x007FFFFF) + root_half) - 1.0f};
 }
 [[gnu::always_inline]] inline Decomposition<double> decompose(double x) {
   constexpr uint64_t root_half = 0x3FE6A09E667F3BCD, one = 0x3FF0000000000000;
-  bool subnormal = x < std::numeric_limits<double>::min();
-  double scaled = subnormal ? x * 18014398509481984.0 : x;
-  uint64_t bits = std::bit_cast<uint64_t>(scaled) + (one - root_half);
-  // AVX2 cannot convert 64-bit integers: put the exponent into the mantissa of 2^52 instead.
-  double e =
-      std::bit_cast<double>((bits >> 52) | 0x4330000000000000) - (subnormal ? 4503599627371573.0 : 4503599627371519.0);
+  uint64_t bits = std::bit_cast<uint64_t>(x) + (one - root_half);
+  // AVX2 cannot convert 64-bit integers: put the exponent into the mantissa of 2^52 and take that and 1023 off.
+  double e = std::bit_cast<double>((bits >> 52) | 0x4330000000000000) - 4503599627371519.0;
   return {e, std::bit_cast<double>((bits & 0x000FFFFFFFFFFFFF) + root_half) - 1.0};
 }
 
-/// log2(x) in double to about 3e-14, for float functions that need spare digits; finite positive normal x.
+/// log2(x) in double to about 3e-14, for float functions that need spare digits; positive normal x.
 [[gnu::always_inline]] inline double log2_for_float(double x) {
-  constexpr uint64_t root_half = 0x3FE6A09E667F3BCD, one = 0x3FF0000000000000;
-  uint64_t bits = std::bit_cast<uint64_t>(x) + (one - root_half);
-  double e = std::bit_cast<double>((bits >> 52) | 0x4330000000000000) - 4503599627371519.0;
-  double f = std::bit_cast<double>((bits & 0x000FFFFFFFFFFFFF) + root_half) - 1.0;
+  auto [e, f] = decompose(x);
   double s = f / (f + 2.0);
   double p = polynomial(s * s, 0.2833343225996607, 0.3198766463224177, 0.41220992437296483, 0.5770779361186024,
                         0.9617966941332518, 2.88539008177784);
   return p * s + e;
 }
 
-template <class T> [[gnu::always_inline]] inline T log_edges(T x, T result) {
-  constexpr T infinity = std::numeric_limits<T>::infinity();
-  result = x < infinity ? result : x;
-  result = x < T(0) ? std::numeric_limits<T>::quiet_NaN() : result;
-  return x == T(0) ? -infinity : result;
+/// Natural logarithm of a positive normal number.
+[[gnu::always_inline]] inline float log_within(float x) {
+  auto [e, f] = decompose(x);
+  float p = polynomial(f, -7.8603156e-02f, 1.2890081e-01f, -1.313214e-01f, 1.4180204e-01f, -1.6624144e-01f,
+                       2.0002319e-01f, -2.5000823e-01f, 3.3333316e-01f, -0.5f);
+  float y = p * (f * f) + e * -2.12194440e-4f;
+  return (y + f) + e * 0.693359375f;
+}
+[[gnu::always_inline]] inline double log_within(double x) {
+  auto [e, f] = decompose(x);
+  double s = f / (f + 2.0);
+  double z = s * s;
+  double p = polynomial(z, 0.1482730806698072, 0.153110574119911, 0.18183675381835984, 0.22222196560099472,
+                        0.2857142876068606, 0.39999999999338964, 0.6666666666666745);
+  // log(1 + f) = f - (h - s (h + z p)) with h = f^2 / 2: the large part f is exact.
+  double h = 0.5 * f * f;
+  double inner = s * (p * z + h) + e * 1.90821492927058770002e-10;
+  return e * 6.93147180369123816490e-01 - ((h - inner) - f);
+}
+
+/// log(1 + x) for finite x > -1, without the sign of 0.
+template <class T> [[gnu::always_inline]] inline T log1p_within(T x) {
+  T u = x + T(1);
+  // What the rounding of u lost; for large x the 1 itself, read from the other side.
+  T lost = x < T(1) ? x - (u - T(1)) : T(1) - (u - x);
+  return log_within(u) + lost / u;
 }
 }  // namespace detail
 
 /// e^x; a result below the smallest normal number is 0. The range is checked last: what huge arguments do before does
 /// not matter, and clamping them first is slower (the compiler folds the clamped values through the whole polynomial).
 template <class T> [[gnu::always_inline]] inline T exp(T x) {
-  auto [r, n] = detail::reduce_by_ln2(x);
-  T result = detail::scale_by_power_of_two(detail::expm1_reduced(r) + T(1), n);
+  T result = detail::exp_within(x);
   T beyond = x + std::numeric_limits<T>::infinity();  // infinity, or NaN for NaN, whose exponent was tampered with
   result = x <= detail::ExpLimits<T>::overflow ? result : beyond;
   return x < detail::ExpLimits<T>::underflow ? T(0) : result;
@@ -143,38 +161,21 @@ template <class T> [[gnu::always_inline]] inline T expm1(T x) {
   return x == T(0) ? x : result;
 }
 
-/// Natural logarithm; -infinity at 0, NaN below.
-[[gnu::always_inline]] inline float log(float x) {
-  auto [e, f] = detail::decompose(x);
-  float p = polynomial(f, -7.8603156e-02f, 1.2890081e-01f, -1.313214e-01f, 1.4180204e-01f, -1.6624144e-01f,
-                       2.0002319e-01f, -2.5000823e-01f, 3.3333316e-01f);
-  float square = f * f;
-  float y = p * f - 0.5f;
-  y = y * square + e * -2.12194440e-4f;
-  float result = (y + f) + e * 0.693359375f;
-  return detail::log_edges(x, result);
-}
-[[gnu::always_inline]] inline double log(double x) {
-  auto [e, f] = detail::decompose(x);
-  double s = f / (f + 2.0);
-  double z = s * s;
-  double p = polynomial(z, 0.1482730806698072, 0.153110574119911, 0.18183675381835984, 0.22222196560099472,
-                        0.2857142876068606, 0.39999999999338964, 0.6666666666666745);
-  // log(1 + f) = f - (h - s (h + z p)) with h = f^2 / 2: the large part f is exact.
-  double h = 0.5 * f * f;
-  double inner = s * (p * z + h) + e * 1.90821492927058770002e-10;
-  double result = e * 6.93147180369123816490e-01 - ((h - inner) - f);
-  return detail::log_edges(x, result);
+/// Natural logarithm; -infinity at 0, NaN below. A subnormal number counts as 0, as in TensorFlow and in threads that
+/// flush them.
+template <class T> [[gnu::always_inline]] inline T log(T x) {
+  constexpr T infinity = std::numeric_limits<T>::infinity();
+  T result = x < infinity ? detail::log_within(x) : x;
+  T below = x < T(0) ? std::numeric_limits<T>::quiet_NaN() : -infinity;
+  return x < std::numeric_limits<T>::min() ? below : result;
 }
 
-/// log(1 + x), exact near 0.
+/// log(1 + x), exact near 0; -infinity at -1, NaN below.
 template <class T> [[gnu::always_inline]] inline T log1p(T x) {
-  T u = x + T(1);
-  // What the rounding of u lost; for large x the 1 itself, read from the other side.
-  T lost = x < T(1) ? x - (u - T(1)) : T(1) - (u - x);
-  T result = log(u);
-  T corrected = result + lost / u;
-  result = std::abs(result) < std::numeric_limits<T>::infinity() ? corrected : result;
+  constexpr T infinity = std::numeric_limits<T>::infinity();
+  T result = x < infinity ? detail::log1p_within(x) : x;
+  T below = x < T(-1) ? std::numeric_limits<T>::quiet_NaN() : -infinity;
+  result = x <= T(-1) ? below : result;
   return x == T(0) ? x : result;
 }
 
@@ -189,8 +190,10 @@ template <class T> [[gnu::always_inline]] inline T sigmoid(T x) { return T(1) / 
 
 /// log(1 + e^x), without overflow.
 template <class T> [[gnu::always_inline]] inline T softplus(T x) {
-  T positive = x > T(0) ? x : T(0);
-  return positive + log1p(exp(-std::abs(x)));
+  T positive = x < T(0) ? T(0) : x;  // NaN stays
+  T minus = -std::abs(x);
+  T rest = detail::log1p_within(detail::exp_within(minus));
+  return positive + (minus < detail::ExpLimits<T>::underflow ? T(0) : rest);
 }
 
 /// x^y with the edges of C's pow.

@@ -31,6 +31,9 @@ constexpr TwoOverPi make_two_over_pi() {
 }
 inline constexpr TwoOverPi two_over_pi = make_two_over_pi();
 
+/// Which arguments a trigonometric function is called with: any, or (checked by the loop) below `trigonometric_limit`.
+enum class Range { any, limited };
+
 /// x = (quadrant + 4 j) pi/2 + r with |r| <= pi/4.
 struct Quadrant {
   float r;
@@ -38,15 +41,19 @@ struct Quadrant {
 };
 /// x = m 2^k with |m| < 2^24, so m times 2^k 2/pi mod 4 loses only whole turns. The product with the high part is exact
 /// in double (24 + 29 bits); no float comes nearer to a multiple of pi/2 than 2^-30, so the remainder keeps 27 bits.
-[[gnu::always_inline]] inline Quadrant reduce_by_half_pi(float x) {
-  uint32_t bits = std::bit_cast<uint32_t>(x);
-  int32_t k = static_cast<int32_t>((bits >> 23) & 255) - 150;
-  k = k > 0 ? k : 0;
-  uint32_t index = static_cast<uint32_t>(k < 104 ? k : 104);  // infinity and NaN have 105 and give NaN whatever the row
-  float m = std::bit_cast<float>(bits - (static_cast<uint32_t>(k < 105 ? k : 0) << 23));
+template <Range range> [[gnu::always_inline]] inline Quadrant reduce_by_half_pi(float x) {
+  float m = x;
+  uint32_t row = 0;
+  if constexpr (range == Range::any) {
+    uint32_t bits = std::bit_cast<uint32_t>(x);
+    int32_t k = static_cast<int32_t>((bits >> 23) & 255) - 150;
+    k = k > 0 ? k : 0;
+    row = static_cast<uint32_t>(k < 104 ? k : 104);  // infinity and NaN have 105 and give NaN whatever the row
+    m = std::bit_cast<float>(bits - (static_cast<uint32_t>(k < 105 ? k : 0) << 23));
+  }
   double wide = static_cast<double>(m);
-  double high = wide * two_over_pi.high[index];
-  double low = wide * two_over_pi.low[index];
+  double high = wide * two_over_pi.high[row];
+  double low = wide * two_over_pi.low[row];
   constexpr double shift = 6755399441055744.0;
   double rounded = (high + low) + shift;
   double remainder = (high - (rounded - shift)) + low;
@@ -71,26 +78,23 @@ struct Quadrant {
 inline constexpr float half_pi_high = 1.57079637e+00f, half_pi_low = -4.37113883e-08f;
 }  // namespace detail
 
-/// Sine.
-[[gnu::always_inline]] inline float sin(float x) {
-  auto [r, quadrant] = detail::reduce_by_half_pi(x);
-  float value = (quadrant & 1) != 0 ? detail::cos_reduced(r) : detail::sin_reduced(r);
+/// Below this magnitude sin_limited, cos_limited and tan_limited may be used.
+inline constexpr float trigonometric_limit = 16777216.0f;
+
+namespace detail {
+template <Range range> [[gnu::always_inline]] inline float sin(float x) {
+  auto [r, quadrant] = reduce_by_half_pi<range>(x);
+  float value = (quadrant & 1) != 0 ? cos_reduced(r) : sin_reduced(r);
   float result = std::bit_cast<float>(std::bit_cast<uint32_t>(value) ^ ((quadrant & 2) << 30));
   return x == 0.0f ? x : result;
 }
-[[gnu::always_inline]] inline double sin(double x) { return std::sin(x); }
-
-/// Cosine.
-[[gnu::always_inline]] inline float cos(float x) {
-  auto [r, quadrant] = detail::reduce_by_half_pi(x);
-  float value = (quadrant & 1) != 0 ? detail::sin_reduced(r) : detail::cos_reduced(r);
+template <Range range> [[gnu::always_inline]] inline float cos(float x) {
+  auto [r, quadrant] = reduce_by_half_pi<range>(x);
+  float value = (quadrant & 1) != 0 ? sin_reduced(r) : cos_reduced(r);
   return std::bit_cast<float>(std::bit_cast<uint32_t>(value) ^ (((quadrant + 1) & 2) << 30));
 }
-[[gnu::always_inline]] inline double cos(double x) { return std::cos(x); }
-
-/// Tangent.
-[[gnu::always_inline]] inline float tan(float x) {
-  auto [r, quadrant] = detail::reduce_by_half_pi(x);
+template <Range range> [[gnu::always_inline]] inline float tan(float x) {
+  auto [r, quadrant] = reduce_by_half_pi<range>(x);
   float s = r * r;
   float p = polynomial(s, 4.414305e-03f, 8.694015e-06f, 1.0902983e-02f, 2.1254744e-02f, 5.406558e-02f, 1.333261e-01f,
                        3.3333352e-01f);
@@ -98,7 +102,28 @@ inline constexpr float half_pi_high = 1.57079637e+00f, half_pi_low = -4.37113883
   float result = (quadrant & 1) != 0 ? -1.0f / t : t;
   return x == 0.0f ? x : result;
 }
+}  // namespace detail
+
+/// Sine.
+[[gnu::always_inline]] inline float sin(float x) { return detail::sin<detail::Range::any>(x); }
+[[gnu::always_inline]] inline double sin(double x) { return std::sin(x); }
+
+/// Cosine.
+[[gnu::always_inline]] inline float cos(float x) { return detail::cos<detail::Range::any>(x); }
+[[gnu::always_inline]] inline double cos(double x) { return std::cos(x); }
+
+/// Tangent.
+[[gnu::always_inline]] inline float tan(float x) { return detail::tan<detail::Range::any>(x); }
 [[gnu::always_inline]] inline double tan(double x) { return std::tan(x); }
+
+/// The same bits without the table lookup, for a loop that has seen |x| < trigonometric_limit (or NaN) in its whole
+/// block.
+[[gnu::always_inline]] inline float sin_limited(float x) { return detail::sin<detail::Range::limited>(x); }
+[[gnu::always_inline]] inline float cos_limited(float x) { return detail::cos<detail::Range::limited>(x); }
+[[gnu::always_inline]] inline float tan_limited(float x) { return detail::tan<detail::Range::limited>(x); }
+[[gnu::always_inline]] inline double sin_limited(double x) { return std::sin(x); }
+[[gnu::always_inline]] inline double cos_limited(double x) { return std::cos(x); }
+[[gnu::always_inline]] inline double tan_limited(double x) { return std::tan(x); }
 
 /// Inverse sine; NaN outside [-1, 1]. Beyond 1/2: asin(x) = pi/2 - 2 asin(sqrt((1 - x) / 2)).
 [[gnu::always_inline]] inline float asin(float x) {

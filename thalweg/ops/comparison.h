@@ -14,12 +14,36 @@ THALWEG_API Tensor logical_and(const TensorLike& x, const TensorLike& y);
 THALWEG_API Tensor logical_or(const TensorLike& x, const TensorLike& y);
 THALWEG_API Tensor logical_not(const Tensor& x);
 
-inline Tensor operator==(const TensorLike& x, const TensorLike& y) { return equal(x, y); }
-inline Tensor operator!=(const TensorLike& x, const TensorLike& y) { return not_equal(x, y); }
-inline Tensor operator<(const TensorLike& x, const TensorLike& y) { return less(x, y); }
-inline Tensor operator<=(const TensorLike& x, const TensorLike& y) { return less_equal(x, y); }
-inline Tensor operator>(const TensorLike& x, const TensorLike& y) { return greater(x, y); }
-inline Tensor operator>=(const TensorLike& x, const TensorLike& y) { return greater_equal(x, y); }
+template <class X, class Y>
+  requires Operands<X, Y>
+Tensor operator==(const X& x, const Y& y) {
+  return equal(x, y);
+}
+template <class X, class Y>
+  requires Operands<X, Y>
+Tensor operator!=(const X& x, const Y& y) {
+  return not_equal(x, y);
+}
+template <class X, class Y>
+  requires Operands<X, Y>
+Tensor operator<(const X& x, const Y& y) {
+  return less(x, y);
+}
+template <class X, class Y>
+  requires Operands<X, Y>
+Tensor operator<=(const X& x, const Y& y) {
+  return less_equal(x, y);
+}
+template <class X, class Y>
+  requires Operands<X, Y>
+Tensor operator>(const X& x, const Y& y) {
+  return greater(x, y);
+}
+template <class X, class Y>
+  requires Operands<X, Y>
+Tensor operator>=(const X& x, const Y& y) {
+  return greater_equal(x, y);
+}
 inline Tensor operator!(const Tensor& x) { return logical_not(x); }
 
 struct ApproximateEqualOptions {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "thalweg/core/error.h"
 #include "thalweg/kernels/scalar_complex.h"
 #include "thalweg/kernels/scalar_math.h"
 #include "thalweg/ops/apply.h"
@@ -231,7 +232,7 @@ bool any_negative(const Tensor& t) {
 
 Tensor truediv(const TensorLike& x, const TensorLike& y) {
   bool x_strong = x.tensor().impl()->weak == Weak::strong, y_strong = y.tensor().impl()->weak == Weak::strong;
-  DType t = x_strong || !y_strong ? natural_dtype(*x.tensor().impl()) : y.dtype();
+  DType t = x_strong || !y_strong ? natural_dtype(*x.tensor().impl()) : y.tensor().dtype();
   if (!is_integer(t)) return apply1(RealDiv, {x, y});
   Tensor a = x.as(t), b = y.as(t);
   if (a.dtype() != b.dtype())

@@ -15,7 +15,11 @@ THALWEG_API Tensor truncatediv(const TensorLike& x, const TensorLike& y);
 /// The remainder with the sign of x, C's `%`.
 THALWEG_API Tensor truncatemod(const TensorLike& x, const TensorLike& y);
 
-inline Tensor operator%(const TensorLike& x, const TensorLike& y) { return floormod(x, y); }
+template <class X, class Y>
+  requires Operands<X, Y>
+Tensor operator%(const X& x, const Y& y) {
+  return floormod(x, y);
+}
 
 namespace math {
 using thalweg::floordiv, thalweg::floormod, thalweg::truediv;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "thalweg/core/error.h"
 #include "thalweg/core/threads.h"
 #include "thalweg/kernels/scalar_complex.h"
 #include "thalweg/kernels/scalar_math.h"

@@ -27,10 +27,26 @@ THALWEG_API Tensor add_n(std::span<const Tensor> inputs);
 /// t, held between two limits.
 THALWEG_API Tensor clip_by_value(const Tensor& t, const TensorLike& clip_value_min, const TensorLike& clip_value_max);
 
-inline Tensor operator+(const TensorLike& x, const TensorLike& y) { return add(x, y); }
-inline Tensor operator-(const TensorLike& x, const TensorLike& y) { return subtract(x, y); }
-inline Tensor operator*(const TensorLike& x, const TensorLike& y) { return multiply(x, y); }
-inline Tensor operator/(const TensorLike& x, const TensorLike& y) { return divide(x, y); }
+template <class X, class Y>
+  requires Operands<X, Y>
+Tensor operator+(const X& x, const Y& y) {
+  return add(x, y);
+}
+template <class X, class Y>
+  requires Operands<X, Y>
+Tensor operator-(const X& x, const Y& y) {
+  return subtract(x, y);
+}
+template <class X, class Y>
+  requires Operands<X, Y>
+Tensor operator*(const X& x, const Y& y) {
+  return multiply(x, y);
+}
+template <class X, class Y>
+  requires Operands<X, Y>
+Tensor operator/(const X& x, const Y& y) {
+  return divide(x, y);
+}
 inline Tensor operator-(const Tensor& x) { return negative(x); }
 
 namespace math {

@@ -1,5 +1,6 @@
 #include "thalweg/ops/math_special.h"
 
+#include "thalweg/kernels/scalar_math.h"
 #include "thalweg/kernels/scalar_special.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/creation.h"
