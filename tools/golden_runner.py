@@ -50,7 +50,8 @@ def run_family(path):
             try:
                 outputs = run(path, call)
             except Exception as failure:  # Any exception of TensorFlow's is a row to repair, reported with the others.
-                if call.variant and any(text in str(failure) for text in MISSING_KERNEL):
+                if call.variant and (isinstance(failure, tf.errors.UnimplementedError) or
+                                     any(text in str(failure) for text in MISSING_KERNEL)):
                     no_kernel.setdefault(call.name, []).append(call.variant)
                 else:
                     failures.append(f"{call.name} row {call.row} {call.variant or ''}: {type(failure).__name__}: {str(failure)[:300]}")
@@ -332,10 +333,9 @@ def untouched(name, cases, result):
         return ""
     missing = []
     for attr in op_def.attr:
-        if attr.type != "type" or not (types := attr.allowed_values.list.type):
-            wanted = ALL_DTYPES if attr.type == "type" else []
-        else:
-            wanted = [tf.as_dtype(number).name for number in types]
+        if attr.type != "type":
+            continue
+        wanted = [tf.as_dtype(number).name for number in attr.allowed_values.list.type] or ALL_DTYPES
         touched = set(result.no_kernel.get(name, []))
         for case in cases:
             touched.add(case["attrs"].get(attr.name))
