@@ -173,18 +173,24 @@ def run(path, call):
     tf.random.set_seed(0)
     if not is_function_family(path):
         return [from_tensorflow(tensor) for tensor in run_op(call)]
-    function = tf
-    for part in call.name.split("."):
-        function = getattr(function, part)
     arguments = {name: [to_tensorflow(item) for item in value] if isinstance(value, list) else to_tensorflow(value)
                  for name, value in call.inputs.items()}
     arguments |= {name: as_dtype(value) for name, value in call.attrs.items()}
     return [from_tensorflow(tf.convert_to_tensor(tensor))
-            for tensor in tf.nest.flatten(function(**arguments), expand_composites=True) if tensor is not None]
+            for tensor in tf.nest.flatten(public_function(call.name)(**arguments), expand_composites=True) if tensor is not None]
+
+
+def public_function(name):
+    function = tf
+    for part in name.split("."):
+        function = getattr(function, part)
+    return function
 
 
 def run_op(call):
     name = call.values.get("_as", call.name)
+    if name.startswith("tf."):
+        return [public_function(name[3:])(*(to_tensorflow(value) for value in call.inputs.values()))]
     op_def = op_def_registry.get(name)
     if name == "Const":  # Eager execution has no Const: constants are made outside of it.
         return [to_tensorflow(call.attrs["value"])]
