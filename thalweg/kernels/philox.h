@@ -33,8 +33,8 @@ inline PhiloxBlock philox_block(const PhiloxState& state) {
   return {{a, b, c, d}};
 }
 
-/// Writes the words of `num_blocks` consecutive blocks, in order.
-void philox_words(const PhiloxState& first, int64_t num_blocks, uint32_t* words);
+/// Writes the words of `num_blocks` blocks, in order, `stride` steps of the counter apart.
+void philox_words(const PhiloxState& first, int64_t num_blocks, uint32_t* words, uint64_t stride = 1);
 
 /// Blocks one after the other.
 class PhiloxStream {

@@ -26,17 +26,6 @@ inline float unit_bfloat16(uint32_t bits) { return static_cast<float>(bits & 0x7
 /// Two independent standard normal numbers.
 template <class T> struct NormalPair { T first, second; };
 
-/// Box and Muller's transform in float; the angle is rounded once, from double.
-inline NormalPair<float> normal_floats(uint32_t a, uint32_t b) {
-  float u = unit_float(a);
-  if (u < 1.0e-7f) u = 1.0e-7f;
-  float angle = static_cast<float>(2.0 * 3.14159265358979323846 * static_cast<double>(unit_float(b)));
-  float radius = std::sqrt(-2.0f * std::log(u));
-  float sine, cosine;
-  sincosf(angle, &sine, &cosine);
-  return {sine * radius, cosine * radius};
-}
-
 /// Box and Muller's transform in double.
 inline NormalPair<double> normal_doubles(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
   double u = unit_double(a, b);

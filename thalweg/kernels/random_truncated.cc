@@ -7,6 +7,7 @@
 
 #include "thalweg/kernels/philox.h"
 #include "thalweg/kernels/random_bits.h"
+#include "thalweg/kernels/random_normal.h"
 
 namespace thalweg::kernels {
 namespace {
@@ -54,9 +55,14 @@ template <class T> Group<T> normal_group(PhiloxStream& stream) {
     NormalPair<double> pair = normal_doubles(words[0], words[1], words[2], words[3]);
     return {{pair.first, pair.second}};
   } else {
-    NormalPair<float> one = normal_floats(words[0], words[1]), two = normal_floats(words[2], words[3]);
-    if constexpr (std::is_same_v<T, float>) return {{one.first, one.second, two.first, two.second}};
-    else return {{T(Half(one.first)), T(Half(one.second)), T(Half(two.first)), T(Half(two.second))}};
+    float normals[4];
+    normal_floats(words, 2, normals);
+    Group<T> group;
+    for (int i = 0; i < 4; ++i) {
+      if constexpr (std::is_same_v<T, float>) group.values[i] = normals[i];
+      else group.values[i] = T(Half(normals[i]));
+    }
+    return group;
   }
 }
 
