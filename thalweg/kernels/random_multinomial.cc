@@ -67,13 +67,28 @@ void weights(double* values, int64_t n, double largest) {
   weights_baseline(values, n, largest);
 }
 
+// The largest finite value; several at once, because each comparison waits for the last.
+double largest_finite(const double* values, int64_t n) {
+  constexpr double lowest = std::numeric_limits<double>::lowest();
+  constexpr int num_lanes = 8;
+  double largest[num_lanes];
+  std::fill(largest, largest + num_lanes, lowest);
+  auto offer = [&](int lane, double value) {
+    double finite = value <= std::numeric_limits<double>::max() ? value : lowest;
+    largest[lane] = finite > largest[lane] ? finite : largest[lane];
+  };
+  int64_t i = 0;
+  for (; i + num_lanes <= n; i += num_lanes) {
+    for (int lane = 0; lane < num_lanes; ++lane) offer(lane, values[i + lane]);
+  }
+  for (; i < n; ++i) offer(0, values[i]);
+  return *std::max_element(largest, largest + num_lanes);
+}
+
 // Running sums of exp(logit - largest); not normalised. Returns the total.
 template <class T> double cumulative(const T* logits, int64_t num_classes, double* sums) {
-  double largest = std::numeric_limits<double>::lowest();
-  for (int64_t i = 0; i < num_classes; ++i) {
-    sums[i] = widen(logits[i]);
-    if (std::isfinite(sums[i])) largest = std::max(largest, sums[i]);
-  }
+  for (int64_t i = 0; i < num_classes; ++i) sums[i] = widen(logits[i]);
+  double largest = largest_finite(sums, num_classes);
   weights(sums, num_classes, largest);
   double total = 0;
   for (int64_t i = 0; i < num_classes; ++i) {

@@ -17,7 +17,7 @@ struct BatchParameter {
 /// may be short.
 struct TruncatedNormalBatches {
   int64_t num_batches = 0, samples_per_batch = 0, num_elements = 0;
-  BatchParameter mean, stddev, minval, maxval;
+  BatchParameter mean = {}, stddev = {}, minval = {}, maxval = {};
 
   /// How far the op moves its stream. TensorFlow computes this in 32 bits and lets it wrap.
   constexpr uint64_t reserved_blocks() const {
