@@ -74,7 +74,7 @@ template <class T> void check_all(double tolerance) {
         check<T>({size[0], size[1], size[2], x, y}, tolerance);
 }
 
-TEST(Gemm, Float32) { check_all<float>(1e-6); }
+TEST(Gemm, Float32) { check_all<float>(2e-6); }
 TEST(Gemm, Float64) { check_all<double>(1e-14); }
 TEST(Gemm, Float16) { check_all<Half>(1e-3); }
 TEST(Gemm, BFloat16) { check_all<BFloat16>(8e-3); }
