@@ -8,7 +8,6 @@ namespace thalweg::kernels {
 enum class Scratch {
   gemm_a,
   gemm_b,
-  gemm_c,
   gemm_edge,
   convert_a,
   convert_b,
@@ -19,7 +18,10 @@ enum class Scratch {
   filter,
   partial,
   engine,
-  winograd,
+  engine_in,
+  engine_out,
+  winograd_in,
+  winograd_filter,
   winograd_out,
   row,
   count
