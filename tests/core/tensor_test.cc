@@ -162,6 +162,9 @@ TEST(Tensor, RefusesShapesPastAllMemory) {
   EXPECT_THROW(Tensor::empty(DType::float32, {huge}), ResourceExhaustedError);
   EXPECT_THROW(Tensor::empty(DType::float64, {1 << 20, 1 << 20, 1 << 10}), ResourceExhaustedError);
   EXPECT_THROW(Tensor::empty(DType::float32, {unknown}), ResourceExhaustedError);
+  // No elements, but the products of dimensions that kernels compute would overflow.
+  EXPECT_THROW(Tensor::empty(DType::float32, {huge, 4, 0}), ResourceExhaustedError);
+  EXPECT_THROW(Tensor::empty(DType::float32, {0, huge, 4}), ResourceExhaustedError);
   EXPECT_EQ(Tensor::empty(DType::float32, {0, huge}).size(), 0);
 }
 
