@@ -166,6 +166,7 @@ TEST(Tensor, RefusesShapesPastAllMemory) {
   EXPECT_THROW(Tensor::empty(DType::float32, {huge, 4, 0}), ResourceExhaustedError);
   EXPECT_THROW(Tensor::empty(DType::float32, {0, huge, 4}), ResourceExhaustedError);
   EXPECT_EQ(Tensor::empty(DType::float32, {0, huge}).size(), 0);
+  EXPECT_THROW(Tensor::empty(DType::invalid, {1}), TypeError);
 }
 
 TEST(Tensor, KeepsLiteralsExactUntilTheirDtypeIsKnown) {
@@ -184,6 +185,7 @@ TEST(Tensor, KeepsLiteralsExactUntilTheirDtypeIsKnown) {
 TEST(Tensor, RefusesIntegersThatDoNotFit) {
   EXPECT_THROW(TensorLike(300).as(DType::uint8), TypeError);
   EXPECT_THROW(TensorLike(int64_t{1} << 40).as(DType::int32), TypeError);
+  EXPECT_THROW(TensorLike(std::numeric_limits<uint64_t>::max()).as(DType::int64), TypeError);
   EXPECT_EQ(TensorLike(255).as(DType::uint8).item<int>(), 255);
   EXPECT_EQ(TensorLike(-1).as(DType::int64).item<int64_t>(), -1);
   EXPECT_EQ(TensorLike(uint64_t{1} << 63).as(DType::uint64).item<uint64_t>(), uint64_t{1} << 63);

@@ -56,6 +56,7 @@ void TensorImpl::destroy(TensorImpl* p) {
 }
 
 void TensorImpl::allocate() {
+  if (size_of(dtype) == 0) [[unlikely]] throw TypeError("a tensor cannot have the dtype " + std::string(name_of(dtype)));
   int64_t count = shape.num_elements();
   size_t bytes = static_cast<size_t>(count) * size_of(dtype);
   if (count < 0 || static_cast<size_t>(count) > (size_t{1} << 50) / size_of(dtype)) [[unlikely]]
@@ -69,6 +70,21 @@ void TensorImpl::allocate() {
     data = buffer->data;
   }
 }
+
+namespace {
+bool has_negative(DType dtype, const void* data, int64_t count) {
+  auto in = [&]<class T>(T) {
+    return std::any_of(static_cast<const T*>(data), static_cast<const T*>(data) + count, [](T v) { return v < 0; });
+  };
+  switch (dtype) {
+    case DType::int8: return in(int8_t{});
+    case DType::int16: return in(int16_t{});
+    case DType::int32: return in(int32_t{});
+    case DType::int64: return in(int64_t{});
+    default: return false;
+  }
+}
+}  // namespace
 
 /// Reads nested literals: shape and dtype first, then the values.
 struct LiteralReader {
@@ -265,6 +281,7 @@ Tensor strengthen(const Tensor& weak, DType dtype) {
     Tensor back = Tensor::empty(from, p->shape);
     convert_elements(dtype, q->data, from, back.impl()->data, count);
     if (std::memcmp(back.impl()->data, p->data, weak.nbytes()) != 0) refuse();
+    if (unsigned_types.has(from) && has_negative(dtype, q->data, count)) refuse();  // 2^63 is no int64
   }
   return strong;
 }
