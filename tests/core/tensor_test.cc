@@ -154,6 +154,8 @@ TEST(Tensor, CountsAndLimitsMemory) {
   EXPECT_EQ(Tensor::empty(DType::float32, {2000}).size(), 2000);  // what fits still works
   set_memory_limit(0, 0);
   EXPECT_EQ(Tensor::empty(DType::float32, {5000}).size(), 5000);
+  EXPECT_THROW(memory_info(-1), InvalidArgumentError);
+  EXPECT_THROW(set_memory_limit(64, 1), InvalidArgumentError);
 }
 
 TEST(Tensor, RefusesShapesPastAllMemory) {
