@@ -107,6 +107,20 @@ TEST_F(Threads, ChangeInNumberWhileOthersCompute) {
   EXPECT_EQ(num_threads(), static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
 }
 
+TEST_F(Threads, RefuseToChangeInNumberFromInside) {
+  set_num_threads(2);
+  std::atomic<int> refused{0};
+  parallel_chunks(10, 1, [&](int64_t, int64_t) {
+    try {
+      set_num_threads(3);
+    } catch (const RuntimeError&) {
+      ++refused;
+    }
+  });
+  EXPECT_EQ(refused, 10);
+  EXPECT_EQ(num_threads(), 2);
+}
+
 TEST_F(Threads, ChooseChunksByTheWork) {
   int calls = 0;
   parallel_for(1000, 1.0, [&](int64_t begin, int64_t end) {
