@@ -51,7 +51,8 @@ def parse(spec, seed):
     dtype, dims, distribution, arguments, literal = match.groups()
     shape = None if dims is None else tuple(int(dim) for dim in dims.split(",") if dim.strip())
     if literal is not None:
-        return from_literal(dtype, yaml.safe_load(literal), shape, encoded=distribution == "hex")
+        loader = yaml.BaseLoader if dtype == "string" else yaml.SafeLoader
+        return from_literal(dtype, yaml.load(literal, loader), shape, encoded=distribution == "hex")
     digest = hashlib.sha256(seed.encode()).digest()
     generator = np.random.Generator(np.random.PCG64(int.from_bytes(digest[:8], "little")))
     numbers = [float(argument) for argument in (arguments or "").split(",") if argument.strip()]
