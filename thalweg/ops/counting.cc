@@ -37,7 +37,7 @@ void infer_histogram(InferCall& c) {
 }
 void run_histogram(const KernelCall& c) {
   int64_t bins = c.output_shape()[0];
-  std::vector<int64_t> counts(static_cast<size_t>(bins));
+  std::memset(c.output(), 0, static_cast<size_t>(bins) * size_of(c.output_dtype()));
   kernel::visit_type<count_types>(c.dtype(), [&]<class T>(T*) {
     const T *values = c.input<T>(0), *range = c.input<T>(1);
     if (!(range[0] < range[1]))
@@ -54,10 +54,11 @@ void run_histogram(const KernelCall& c) {
       double distance = std::is_integral_v<T> ? static_cast<double>(above) - static_cast<double>(range[0])
                                               : static_cast<double>(above - range[0]);
       double bin = std::min(distance / step, static_cast<double>(bins - 1));
-      ++counts[bin > 0 ? static_cast<size_t>(bin) : 0];
+      int64_t at = bin > 0 ? static_cast<int64_t>(bin) : 0;
+      if (c.output_dtype() == int64) ++c.output<int64_t>()[at];
+      else ++c.output<int32_t>()[at];
     }
   });
-  convert_elements(DType::int64, counts.data(), c.output_dtype(), c.output(), bins);
 }
 
 const Op& HistogramFixedWidth = define_op({
