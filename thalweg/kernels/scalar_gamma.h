@@ -37,10 +37,9 @@ inline double minus_log1p_tail(double u) {
 
 inline double digamma(double x) {
   if (x <= 0.0) {
-    double fraction = x - std::floor(x);
-    if (!(fraction > 0.0)) return not_a_number;  // the poles, and -infinity
-    if (fraction > 0.5) fraction -= 1.0;
-    return digamma(1.0 - x) - (fraction == 0.5 ? 0.0 : pi / std::tan(pi * fraction));
+    double fraction = x - std::nearbyint(x);
+    if (!(std::abs(fraction) > 0.0)) return not_a_number;  // the poles, and -infinity
+    return digamma(1.0 - x) - (std::abs(fraction) == 0.5 ? 0.0 : pi / std::tan(pi * fraction));
   }
   if (x == infinite) return x;
   double sum = 0.0;
@@ -88,13 +87,13 @@ inline double zeta(double x, double q) {
   double half = 0.5 * x;
   bool even = whole && std::floor(half) == half;
   if (q <= 0.0) {
-    double fraction = q - std::floor(q);
-    if (!(fraction > 0.0)) return even ? infinite : not_a_number;
+    double below = -q - std::floor(-q);  // from q up to the next term with a positive base: 1 - below
+    if (!(below > 0.0)) return even ? infinite : not_a_number;
     if (!whole) return not_a_number;
     if (x == infinite) return infinite;
     // The terms with a negative base, summed from the other side: no loop over |q| of them.
-    double negative = hurwitz_zeta(x, 1.0 - fraction) - hurwitz_zeta(x, 1.0 - q);
-    return hurwitz_zeta(x, fraction) + (even ? negative : -negative);
+    double negative = hurwitz_zeta(x, below) - hurwitz_zeta(x, 1.0 - q);
+    return hurwitz_zeta(x, 1.0 - below) + (even ? negative : -negative);
   }
   if (x == infinite) return std::pow(q, -x);
   return hurwitz_zeta(x, q);
