@@ -1,5 +1,6 @@
 #include "thalweg/ops/transposing.h"
 
+#include "thalweg/core/error.h"
 #include "thalweg/core/threads.h"
 #include "thalweg/kernels/strided_copy.h"
 #include "thalweg/ops/apply.h"
