@@ -56,7 +56,8 @@ def run_family(path):
                 else:
                     failures.append(f"{call.name} row {call.row} {call.variant or ''}: {type(failure).__name__}: {str(failure)[:300]}")
                 continue
-            case["outputs"] = [refer(output, blob, case["check"]) for output in outputs]
+            unset = call.values.get("_unset", [])
+            case["outputs"] = [refer(output, blob, "shape" if place in unset else case["check"]) for place, output in enumerate(outputs)]
             case["num_outputs"] = len(outputs)
         cases.append(case)
     return Result(cases, bytes(blob), {name: sorted(set(dtypes)) for name, dtypes in no_kernel.items()}, failures)
@@ -272,7 +273,7 @@ def refer(value, blob, check="value"):
         return [refer(item, blob) for item in value]
     reference = {"dtype": value.dtype, "shape": list(value.values.shape), "offset": len(blob), "bytes": 0}
     if check == "shape":
-        return reference
+        return reference | {"check": "shape"}
     if value.dtype == "string":
         elements = list(value.values.reshape(-1))
         reference["lengths"] = [len(element) for element in elements]
