@@ -177,8 +177,10 @@ def run(path, call):
     arguments = {name: [to_tensorflow(item) for item in value] if isinstance(value, list) else to_tensorflow(value)
                  for name, value in call.inputs.items()}
     arguments |= {name: as_dtype(value) for name, value in call.attrs.items()}
+    positional = [arguments.pop(name) for name in ("equation",) if name in arguments] + arguments.pop("args", [])
+    answer = public_function(call.name)(*positional, **arguments)
     return [from_tensorflow(tf.convert_to_tensor(tensor))
-            for tensor in tf.nest.flatten(public_function(call.name)(**arguments), expand_composites=True) if tensor is not None]
+            for tensor in tf.nest.flatten(answer, expand_composites=True) if tensor is not None]
 
 
 def public_function(name):
