@@ -2,6 +2,7 @@
 
 import collections
 import json
+import re
 import resource
 import sys
 
@@ -121,7 +122,10 @@ def op_arguments(op_def, values, seed):
                 if argument.type_attr and value:
                     dtypes.setdefault(argument.type_attr, inputs[argument.name][0].dtype)
             elif not several and op_rows.is_spec(value) == with_spec:
-                tensor = op_rows.parse(value, f"{seed}/{argument.name}") if with_spec else bare(op_def, argument, value, dtypes)
+                if with_spec:
+                    tensor = op_rows.parse(value, f"{seed}/{argument.name}")
+                else:
+                    tensor = derived(value, inputs, values) or bare(op_def, argument, value, dtypes)
                 inputs[argument.name] = tensor
                 if argument.type_attr:
                     dtypes.setdefault(argument.type_attr, tensor.dtype)
@@ -132,6 +136,17 @@ def op_arguments(op_def, values, seed):
             value = values[attr.name]
             attrs[attr.name] = op_rows.parse(value, f"{seed}/{attr.name}") if attr.type == "tensor" else value
     return inputs, attrs
+
+
+def derived(value, inputs, values):
+    """What the op of a value such as `MaxPool(orig_input)` answers for another input of the row, given its attributes."""
+    match = re.fullmatch(r"([A-Z]\w*)\((\w+)\)", value) if isinstance(value, str) else None
+    if match is None:
+        return None
+    op_def = op_def_registry.get(match[1])
+    attrs = {attr.name: values[attr.name] for attr in op_def.attr if attr.name in values}
+    call = Call(match[1], 0, None, {op_def.input_arg[0].name: inputs[match[2]]}, attrs, {})
+    return from_tensorflow(run_op(call)[0])
 
 
 def bare(op_def, argument, value, dtypes):
