@@ -50,9 +50,11 @@ const Op& Fill = define_op({
     .types = {{"index_type", index_types}},
     .infer =
         [](InferCall& c) {
-          if (c.shape(1).has_rank() && c.shape(1).rank() != 0)
+          if (c.shape(1).is_fully_defined() && c.shape(1).num_elements() != 1)
             c.fail("value must be a scalar, got shape " + c.shape(1).brackets());
-          c.output(0, c.shape_value(0));
+          Shape out = c.shape_value(0);
+          if (out.is_fully_defined() && out.num_elements() < 0) c.fail("the shape " + out.brackets() + " is too large");
+          c.output(0, out);
         },
     .kernel = {[](const KernelCall& c) {
       kernels::fill_elements(c.output_dtype(), c.input(1), c.output(), c.output_shape().count());

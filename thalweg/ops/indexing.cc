@@ -35,8 +35,10 @@ class Numbers {
 };
 
 [[noreturn]] void refuse(const Tensor& index) {
-  throw TypeError("only integers, slices (slice(a, b)), ellipsis, newaxis, scalar integer tensors and one boolean mask are valid indices, got a " +
-                  std::string(name_of(index.dtype())) + " tensor of shape " + index.shape().brackets());
+  throw TypeError(
+      "only integers, slices (slice(a, b)), ellipsis, newaxis, scalar integer tensors and one boolean mask are valid "
+      "indices, got a " +
+      std::string(name_of(index.dtype())) + " tensor of shape " + index.shape().brackets());
 }
 
 }  // namespace
@@ -67,8 +69,12 @@ Tensor Tensor::index(std::span<const Index> indices) const {
         step = s.step;
         break;
       }
-      case Index::newaxis: masks.new_axis_mask |= bit; break;
-      case Index::ellipsis: masks.ellipsis_mask |= bit; break;
+      case Index::newaxis:
+        masks.new_axis_mask |= bit;
+        break;
+      case Index::ellipsis:
+        masks.ellipsis_mask |= bit;
+        break;
       case Index::tensor: {
         const Tensor& scalar = index.as_tensor();
         if (!is_integer(scalar.dtype()) || scalar.rank() != 0) refuse(scalar);
@@ -94,7 +100,8 @@ TensorIterator Tensor::begin() const {
 
 TensorIterator Tensor::end() const {
   if (rank() < 1 || shape()[0] < 0)
-    throw TypeError("a tensor of shape " + shape().brackets() + " cannot be iterated over: its first dimension is not known");
+    throw TypeError("a tensor of shape " + shape().brackets() +
+                    " cannot be iterated over: its first dimension is not known");
   return {*this, shape()[0]};
 }
 
