@@ -6,6 +6,7 @@
 
 #include "thalweg/core/threads.h"
 #include "thalweg/kernels/conv_columns.h"
+#include "thalweg/kernels/conv_depthwise.h"
 #include "thalweg/kernels/conv_engine.h"
 #include "thalweg/kernels/convert.h"
 #include "thalweg/kernels/gemm_kernel.h"
@@ -30,6 +31,7 @@ template <class T> void forward(const ConvShape& s, const T* in, const T* filter
                         s.out_channels, false, false);
   if constexpr (std::is_same_v<T, float>)
     if (engine_forward(s, in, filter, out)) return;
+  if (is_depthwise(s)) return depthwise_forward(s, in, filter, out);
   columns_forward(s, in, filter, out);
 }
 
@@ -40,6 +42,7 @@ template <class T> void backward_input(const ConvShape& s, const T* filter, cons
                         in_grad, s.in_channels, false, false);
   if constexpr (std::is_same_v<T, float>)
     if (engine_backward_input(s, filter, out_grad, in_grad)) return;
+  if (is_depthwise(s)) return depthwise_backward_input(s, filter, out_grad, in_grad);
   columns_backward_input(s, filter, out_grad, in_grad);
 }
 
@@ -50,6 +53,7 @@ template <class T> void backward_filter(const ConvShape& s, const T* in, const T
                         filter_grad, s.out_channels, false, false);
   if constexpr (std::is_same_v<T, float>)
     if (engine_backward_filter(s, in, out_grad, filter_grad)) return;
+  if (is_depthwise(s)) return depthwise_backward_filter(s, in, out_grad, filter_grad);
   columns_backward_filter(s, in, out_grad, filter_grad);
 }
 
