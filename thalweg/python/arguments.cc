@@ -84,7 +84,8 @@ nb::object make_list(std::vector<Tensor> tensors) {
   return list;
 }
 
-PyTypeObject* make_callable_type(const char* name, size_t size, size_t call_offset, destructor drop, PyGetSetDef* attributes) {
+PyTypeObject* make_callable_type(const char* name, size_t size, size_t call_offset, destructor drop, reprfunc show,
+                                 PyGetSetDef* attributes) {
   PyMemberDef members[] = {
       {"__vectorcalloffset__", T_PYSSIZET, static_cast<Py_ssize_t>(call_offset), READONLY, nullptr},
       {nullptr, 0, 0, 0, nullptr},
@@ -94,6 +95,7 @@ PyTypeObject* make_callable_type(const char* name, size_t size, size_t call_offs
       {Py_tp_members, members},
       {Py_tp_getset, attributes},
       {Py_tp_dealloc, reinterpret_cast<void*>(drop)},
+      {Py_tp_repr, reinterpret_cast<void*>(show)},
       {0, nullptr},
   };
   constexpr unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION;

@@ -40,6 +40,7 @@ nb::object make_record(PyObject* type, std::vector<nb::object> values);
 nb::object make_list(std::vector<Tensor> tensors);
 
 /// A Python type whose objects are callables of this layout: PyObject_HEAD, then `vectorcallfunc call`.
-PyTypeObject* make_callable_type(const char* name, size_t size, size_t call_offset, destructor drop, PyGetSetDef* attributes);
+PyTypeObject* make_callable_type(const char* name, size_t size, size_t call_offset, destructor drop, reprfunc show,
+                                 PyGetSetDef* attributes);
 
 }  // namespace thalweg::python

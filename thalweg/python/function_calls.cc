@@ -3,9 +3,9 @@
 #include <memory>
 
 #include "thalweg/core/error.h"
-#include "thalweg/ops/function.h"
 #include "thalweg/python/arguments.h"
 #include "thalweg/python/convert.h"
+#include "thalweg/python/tensor_arguments.h"
 
 namespace thalweg::python {
 namespace {
@@ -15,6 +15,7 @@ struct FunctionPlan {
   size_t num_params = 0;
   size_t num_options = 0;
   PyObject* record = nullptr;
+  std::unique_ptr<TensorArguments> kept;  // where all parameters are single tensors
 };
 
 struct PyFunction {
@@ -40,6 +41,10 @@ std::unique_ptr<FunctionPlan> make_plan(const FunctionDef& def) {
       has_name |= row.name == "name";
     }
   plan->num_options = p.names.size() - plan->num_params;
+  bool tensors_alone = std::all_of(def.params.begin(), def.params.end(), [](const Param& param) {
+    return param.kind == ParamKind::tensor || param.kind == ParamKind::tensor_like;
+  });
+  if (tensors_alone && def.params.size() <= TensorArguments::most) plan->kept = std::make_unique<TensorArguments>();
   if (!has_name) p.add("name");
   return plan;
 }
@@ -98,46 +103,42 @@ bool read_argument(const FunctionDef& def, size_t i, PyObject* value, Argument& 
   return false;
 }
 
-/// Room for the arguments of one call, on the stack for all but the longest lists.
-template <class T>
-class Room {
- public:
-  explicit Room(size_t count) : many_(count > few ? new T[count] : nullptr) {}
-  T& operator[](size_t i) { return many_ ? many_[i] : few_[i]; }
-  T* data() { return many_ ? many_.get() : few_; }
-
- private:
-  static constexpr size_t few = 4;
-  T few_[few];
-  std::unique_ptr<T[]> many_;
-};
+PyObject* run(PyFunction* self, PyObject* const* slots, Argument* arguments, Tensor* held) {
+  const FunctionDef& def = *self->def;
+  FunctionPlan& plan = *self->plan;
+  bool heavy = false;
+  for (size_t i = 0; i < plan.num_params; ++i) heavy |= read_argument(def, i, slots[i], arguments[i], held[i]);
+  Attrs kept;
+  const void* options = def.options ? def.options->defaults : nullptr;
+  for (size_t i = 0; i < plan.num_options; ++i) {
+    PyObject* value = slots[plan.num_params + i];
+    if (!value) continue;
+    if (!kept.get()) kept = Attrs(*def.options);
+    options = kept.get();
+    set_attr(*def.options, kept.get(), static_cast<int>(i), value);
+  }
+  Results results;
+  {
+    WithoutGil released(heavy);
+    def.call(arguments, options, results);
+  }
+  return make_results(self, results);
+}
 
 PyObject* call_function(PyObject* callable, PyObject* const* args, size_t flags, PyObject* keywords) {
   return guarded([&] {
     auto* self = reinterpret_cast<PyFunction*>(callable);
-    const FunctionDef& def = *self->def;
     FunctionPlan& plan = plan_of(self);
     PyObject* slots[Parameters::most];
     plan.parameters.bind(args, flags, keywords, slots);
-    Room<Argument> arguments(plan.num_params);
-    Room<Tensor> held(plan.num_params);
-    bool heavy = false;
-    for (size_t i = 0; i < plan.num_params; ++i) heavy |= read_argument(def, i, slots[i], arguments[i], held[i]);
-    Attrs kept;
-    const void* options = def.options ? def.options->defaults : nullptr;
-    for (size_t i = 0; i < plan.num_options; ++i) {
-      PyObject* value = slots[plan.num_params + i];
-      if (!value) continue;
-      if (!kept.get()) kept = Attrs(*def.options);
-      options = kept.get();
-      set_attr(*def.options, kept.get(), static_cast<int>(i), value);
+    if (plan.kept) {
+      TensorArguments::Use use(*plan.kept);
+      Tensor held[TensorArguments::most];
+      if (use.items) [[likely]] return run(self, slots, use.items, held);
     }
-    Results results;
-    {
-      WithoutGil released(heavy);
-      def.call(arguments.data(), options, results);
-    }
-    return make_results(self, results);
+    std::vector<Argument> arguments(plan.num_params);
+    std::vector<Tensor> held(plan.num_params);
+    return run(self, slots, arguments.data(), held.data());
   });
 }
 
@@ -187,6 +188,8 @@ PyObject* get_signature(PyObject* self, void*) {
 PyObject* get_description(PyObject* self, void*) {
   return guarded([&] { return describe(def_of(self)).release().ptr(); });
 }
+PyObject* show(PyObject* self) { return text("<function tf." + def_of(self).names[0] + ">"); }
+
 PyGetSetDef attributes[] = {
     {"__name__", get_name, nullptr, "The function's name.", nullptr},
     {"__qualname__", get_name, nullptr, "The function's name.", nullptr},
@@ -200,7 +203,7 @@ PyGetSetDef attributes[] = {
 }  // namespace
 
 void define_function_calls(nb::module_& module) {
-  function_type = make_callable_type("thalweg.PublicFunction", sizeof(PyFunction), offsetof(PyFunction, call), drop_function, attributes);
+  function_type = make_callable_type("thalweg.PublicFunction", sizeof(PyFunction), offsetof(PyFunction, call), drop_function, show, attributes);
   module.def(
       "functions",
       [] {

@@ -224,6 +224,8 @@ PyObject* get_signature(PyObject* self, void*) {
 PyObject* get_description(PyObject* self, void*) {
   return guarded([&] { return describe(op_of(self)).release().ptr(); });
 }
+PyObject* show(PyObject* self) { return PyUnicode_FromFormat("<op tf.raw_ops.%s>", op_of(self).name); }
+
 PyGetSetDef attributes[] = {
     {"__name__", get_name, nullptr, "The op's name.", nullptr},
     {"__qualname__", get_name, nullptr, "The op's name.", nullptr},
@@ -237,7 +239,7 @@ PyGetSetDef attributes[] = {
 }  // namespace
 
 void define_op_calls(nb::module_& module) {
-  op_type = make_callable_type("thalweg.RawOp", sizeof(PyOp), offsetof(PyOp, call), drop_op, attributes);
+  op_type = make_callable_type("thalweg.RawOp", sizeof(PyOp), offsetof(PyOp, call), drop_op, show, attributes);
   module.def(
       "raw_ops",
       [] {

@@ -3,8 +3,8 @@
 
 #include "thalweg/core/complex.h"
 #include "thalweg/core/error.h"
-#include "thalweg/ops/function.h"
 #include "thalweg/python/convert.h"
+#include "thalweg/python/tensor_arguments.h"
 #include "thalweg/python/tensor_slots.h"
 
 namespace thalweg::python {
@@ -39,39 +39,41 @@ const FunctionDef& function_of(Which which, bool of_bools) {
   return *def;
 }
 
-PyObject* call(const FunctionDef& def, std::span<Argument> arguments) {
-  bool heavy = false;
-  for (const Argument& a : arguments) heavy |= a.tensor->buffer && is_heavy(a.tensor);
+PyObject* call(const FunctionDef& def, Argument* arguments, TensorImpl* left, TensorImpl* right) {
+  arguments[0].tensor = left;
+  arguments[1].tensor = right;
+  bool heavy = (left->buffer && is_heavy(left)) || (right && right->buffer && is_heavy(right));
   Results results;
   {
     WithoutGil released(heavy);
-    def.call(arguments.data(), def.options ? def.options->defaults : nullptr, results);
+    def.call(arguments, def.options ? def.options->defaults : nullptr, results);
   }
   return wrap(std::move(results.one));
+}
+PyObject* call(const FunctionDef& def, TensorImpl* left, TensorImpl* right) {
+  static TensorArguments& kept = *new TensorArguments;
+  TensorArguments::Use use(kept);
+  if (use.items) [[likely]] return call(def, use.items, left, right);
+  Argument own[2];
+  return call(def, own, left, right);
 }
 
 template <Which W>
 PyObject* binary(PyObject* left, PyObject* right) {
   return guarded([&] {
-    Argument arguments[2];
     Tensor held;
     bool left_is = is_tensor(left), right_is = is_tensor(right);
     DType dtype = tensor_of(left_is ? left : right).dtype();
     if (!left_is) held = operand_like(left, dtype);
     else if (!right_is) held = operand_like(right, dtype);
-    arguments[0].tensor = left_is ? tensor_of(left).get() : held.get();
-    arguments[1].tensor = right_is ? tensor_of(right).get() : held.get();
-    return call(function_of(W, dtype == bool_), arguments);
+    return call(function_of(W, dtype == bool_), left_is ? tensor_of(left).get() : held.get(),
+                right_is ? tensor_of(right).get() : held.get());
   });
 }
 
 template <Which W>
 PyObject* unary(PyObject* self) {
-  return guarded([&] {
-    Argument argument;
-    argument.tensor = tensor_of(self).get();
-    return call(function_of(W, tensor_of(self).dtype() == bool_), {&argument, 1});
-  });
+  return guarded([&] { return call(function_of(W, tensor_of(self).dtype() == bool_), tensor_of(self).get(), nullptr); });
 }
 
 PyObject* raise_to(PyObject* base, PyObject* exponent, PyObject* modulus) {
