@@ -5,7 +5,6 @@ BUILD := build/$(PRESET)
 ENVIRONMENT := build/python-env
 PYTHON_TESTS = $(wildcard tests/python/test_*.py)
 PYTEST = PYTHONPATH=$(CURDIR)/$(BUILD)/python $(ENVIRONMENT)/bin/python -m pytest --quiet
-TENSORFLOW = $$(tools/make_tensorflow_env)
 
 .DEFAULT_GOAL := help
 .PHONY: help quickstart build test interop check check-sanitizers check-pip format bench docs python install goldens clean
@@ -26,7 +25,7 @@ build: $(BUILD)/build.ninja
 	@cmake --build $(BUILD)
 
 test: build ## Build, then run the C++, consumer, Python and tool tests
-	@ctest --test-dir $(BUILD) --output-on-failure --parallel 2
+	@ctest --test-dir $(BUILD) --output-on-failure --parallel $$(nproc)
 	@$(PYTEST) $(if $(PYTHON_TESTS),tests/python) tests/tools
 
 interop: build ## Compare with the real TensorFlow 2.15.1 (installed outside the repository, once)
@@ -40,7 +39,7 @@ check: build build/stamps/check-dependencies ## Check format, layering and clang
 # The interpreter itself is not instrumented, so the sanitizer's library comes first, and CPython's own leaks do not count.
 check-sanitizers: ## Run every test under the address, leak and undefined behaviour sanitizers
 	@$(MAKE) --no-print-directory build PRESET=asan
-	@ctest --test-dir build/asan --output-on-failure --parallel 2
+	@ctest --test-dir build/asan --output-on-failure --parallel $$(nproc)
 	@$(if $(PYTHON_TESTS),LD_PRELOAD=$$($(CXX) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 \
 	  PYTHONPATH=$(CURDIR)/build/asan/python $(ENVIRONMENT)/bin/python -m pytest --quiet tests/python)
 
@@ -67,8 +66,8 @@ install: build/release/build.ninja ## Install headers, libraries and CMake packa
 	@cmake --build build/release
 	@cmake --install build/release --prefix $(PREFIX)
 
-goldens: build ## Write the expected values of tests/op_cases anew, with the real TensorFlow
-	@$(TENSORFLOW) tests/op_cases/make_goldens.py
+goldens: ## Write the expected values of tests/op_cases anew, with the real TensorFlow
+	@python=$$(tools/make_tensorflow_env) && TF_CPP_MIN_LOG_LEVEL=3 $$python tools/make_goldens
 
 clean: ## Remove everything built
 	@rm -rf build
@@ -89,6 +88,8 @@ build/stamps/python-env: tools/make_python_env tools/python_requirements.txt | b
 	@tools/make_python_env
 	@touch $@
 
+build/dev/build.ninja build/asan/build.ninja: | build/stamps/python-env
+
 # Only the first time: afterwards Ninja itself notices new files and changed rules.
-build/%/build.ninja: | build/stamps/dependencies build/stamps/python-env
+build/%/build.ninja: | build/stamps/dependencies
 	@cmake --preset $* --log-level=WARNING

@@ -18,8 +18,13 @@ find_program(MOLD_PROGRAM mold)
 if(MOLD_PROGRAM)
   add_link_options(-fuse-ld=mold)
 endif()
-# Archives such as libxsmm stay invisible, so that another copy may live in the same process; what is not used is not loaded.
-add_link_options(-Wl,--exclude-libs,ALL -Wl,--as-needed)
+add_link_options(-Wl,--as-needed)
+# In what is shared, archives such as libxsmm stay invisible, so that another copy may live in the same process; and nobody
+# replaces a function of ours from outside, so calls inside the library go straight to it.
+foreach(kind SHARED MODULE)
+  string(APPEND CMAKE_${kind}_LINKER_FLAGS " -Wl,--exclude-libs,ALL -Wl,-Bsymbolic-functions")
+endforeach()
+add_compile_options(-fno-semantic-interposition)
 
 if(THALWEG_SANITIZE)
   add_compile_options(-fsanitize=${THALWEG_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

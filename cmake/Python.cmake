@@ -18,6 +18,10 @@ target_link_libraries(_thalweg PRIVATE thalweg_objects thalweg_compiler_options)
 # nanobind's and CPython's headers are not ours to warn about.
 target_include_directories(_thalweg SYSTEM PRIVATE "${NB_DIR}/include" ${Python_INCLUDE_DIRS})
 set_target_properties(_thalweg PROPERTIES INSTALL_RPATH "${THALWEG_RUNTIME_PATH}")
+# The module shows its entry alone, so that it never meets a libthalweg.so of the same process.
+set(module_symbols "${PROJECT_SOURCE_DIR}/cmake/python_module.map")
+target_link_options(_thalweg PRIVATE "-Wl,--version-script=${module_symbols}")
+set_target_properties(_thalweg PROPERTIES LINK_DEPENDS "${module_symbols}")
 
 if(DEFINED SKBUILD)
   install(TARGETS _thalweg LIBRARY DESTINATION thalweg)

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "thalweg/core/convert.h"
+#include "thalweg/core/error.h"
 #include "thalweg/io/npy.h"
 #include "thalweg/ops/apply.h"
 

@@ -141,7 +141,7 @@ template <> inline constexpr DType dtype_of<std::string> = DType::string;
 
 /// A C++ type that tensors can hold.
 template <class T>
-concept Element = dtype_of<std::remove_cv_t<T>> != DType::invalid;
+concept Element = static_cast<int>(dtype_of<std::remove_cv_t<T>>) != 0;
 
 /// The C++ type of a dtype, for kernels: `CppType<DType::float32>` is `float`.
 template <DType> struct CppTypeOf;

@@ -12,7 +12,7 @@ namespace thalweg::reflect {
 /// Converts to anything, so that an aggregate's members can be counted by initialising it.
 struct Anything {
   template <class T>
-  constexpr operator T() const noexcept;  // NOLINT: implicit on purpose, never defined
+  operator T() const noexcept;  // NOLINT: implicit on purpose, never defined
 };
 
 template <class T, size_t... I>

@@ -292,4 +292,11 @@ class THALWEG_API TensorLike {
   TensorImpl* p_;
 };
 
+/// What operators are for: at least one operand is a tensor (or a variable), the other is tensor-like.
+template <class T>
+inline constexpr bool is_tensor_value = std::derived_from<T, Tensor>;
+template <class X, class Y>
+concept Operands = (is_tensor_value<X> || is_tensor_value<Y>)&&std::convertible_to<const X&, TensorLike> &&
+                   std::convertible_to<const Y&, TensorLike>;
+
 }  // namespace thalweg

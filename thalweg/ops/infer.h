@@ -11,6 +11,8 @@ void like_input(InferCall& c) {
 }
 /// Every output is a scalar.
 void scalar(InferCall& c);
+/// What all inputs broadcast to; fails when they do not.
+Shape broadcast_shape(InferCall& c);
 /// Output 0 is what all inputs broadcast to.
 void broadcast(InferCall& c);
 /// All inputs have one shape, and so has output 0.

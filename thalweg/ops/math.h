@@ -1,5 +1,7 @@
 // Arithmetic with broadcasting, and the operators of Tensor.
 #pragma once
+#include <span>
+
 #include "thalweg/core/tensor.h"
 
 namespace thalweg {
@@ -10,22 +12,57 @@ THALWEG_API Tensor add(const TensorLike& x, const TensorLike& y);
 THALWEG_API Tensor subtract(const TensorLike& x, const TensorLike& y);
 /// x * y.
 THALWEG_API Tensor multiply(const TensorLike& x, const TensorLike& y);
-/// True division: integers become float64 (int8, int16 and their unsigned twins float32) first, as in Python.
+/// True division: integers become float64 (8 and 16 bit ones float32) first, as in Python.
 THALWEG_API Tensor divide(const TensorLike& x, const TensorLike& y);
-/// x / y rounded toward minus infinity, Python's `//`.
-THALWEG_API Tensor floordiv(const TensorLike& x, const TensorLike& y);
-/// The remainder with the sign of y, Python's `%`.
-THALWEG_API Tensor floormod(const TensorLike& x, const TensorLike& y);
-/// x to the power of y.
-THALWEG_API Tensor pow(const TensorLike& x, const TensorLike& y);
 /// -x.
 THALWEG_API Tensor negative(const Tensor& x);
+/// x to the power of y.
+THALWEG_API Tensor pow(const TensorLike& x, const TensorLike& y);
+/// The larger of x and y; NaN where either is.
+THALWEG_API Tensor maximum(const TensorLike& x, const TensorLike& y);
+/// The smaller of x and y; NaN where either is.
+THALWEG_API Tensor minimum(const TensorLike& x, const TensorLike& y);
+/// The sum of tensors of one shape.
+THALWEG_API Tensor add_n(std::span<const Tensor> inputs);
+/// t, held between two limits.
+THALWEG_API Tensor clip_by_value(const Tensor& t, const TensorLike& clip_value_min, const TensorLike& clip_value_max);
 
-inline Tensor operator+(const TensorLike& x, const TensorLike& y) { return add(x, y); }
-inline Tensor operator-(const TensorLike& x, const TensorLike& y) { return subtract(x, y); }
-inline Tensor operator*(const TensorLike& x, const TensorLike& y) { return multiply(x, y); }
-inline Tensor operator/(const TensorLike& x, const TensorLike& y) { return divide(x, y); }
-inline Tensor operator%(const TensorLike& x, const TensorLike& y) { return floormod(x, y); }
+template <class X, class Y>
+  requires Operands<X, Y>
+Tensor operator+(const X& x, const Y& y) {
+  return add(x, y);
+}
+template <class X, class Y>
+  requires Operands<X, Y>
+Tensor operator-(const X& x, const Y& y) {
+  return subtract(x, y);
+}
+template <class X, class Y>
+  requires Operands<X, Y>
+Tensor operator*(const X& x, const Y& y) {
+  return multiply(x, y);
+}
+template <class X, class Y>
+  requires Operands<X, Y>
+Tensor operator/(const X& x, const Y& y) {
+  return divide(x, y);
+}
 inline Tensor operator-(const Tensor& x) { return negative(x); }
+
+namespace math {
+using thalweg::add, thalweg::add_n, thalweg::divide, thalweg::maximum, thalweg::minimum, thalweg::multiply,
+    thalweg::negative, thalweg::pow, thalweg::subtract;
+/// (x - y)^2; of complex numbers the conjugate product.
+THALWEG_API Tensor squared_difference(const TensorLike& x, const TensorLike& y);
+/// x * y, and 0 where y is 0 even if x is infinite or NaN.
+THALWEG_API Tensor multiply_no_nan(const TensorLike& x, const TensorLike& y);
+/// The sum of tensors of one shape.
+THALWEG_API Tensor accumulate_n(std::span<const Tensor> inputs);
+}  // namespace math
+
+namespace linalg {
+/// The cross product of vectors of three elements in the last axis.
+THALWEG_API Tensor cross(const TensorLike& a, const TensorLike& b);
+}  // namespace linalg
 
 }  // namespace thalweg

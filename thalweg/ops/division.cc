@@ -1,0 +1,274 @@
+#include "thalweg/ops/division.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "thalweg/core/error.h"
+#include "thalweg/kernels/scalar_complex.h"
+#include "thalweg/kernels/scalar_math.h"
+#include "thalweg/ops/apply.h"
+#include "thalweg/ops/casting.h"
+#include "thalweg/ops/creation.h"
+#include "thalweg/ops/elementwise.h"
+#include "thalweg/ops/function.h"
+#include "thalweg/ops/grad_call.h"
+#include "thalweg/ops/math.h"
+#include "thalweg/ops/math_complex.h"
+#include "thalweg/ops/math_elementary.h"
+
+namespace thalweg {
+namespace {
+
+using math::conj;
+namespace scalar = kernels::scalar;
+constexpr TypeSet fc_types = float_types | complex_types;
+
+// The smallest integer divided by -1 does not fit; it wraps around instead of trapping.
+template <class T>
+[[gnu::always_inline]] inline T truncated(T x, T y) {
+  if constexpr (std::is_signed_v<T>) {
+    if (y == T(-1)) return static_cast<T>(0 - static_cast<uint64_t>(x));
+  }
+  return static_cast<T>(x / y);
+}
+template <class T>
+[[gnu::always_inline]] inline T remainder(T x, T y) {
+  if constexpr (std::is_signed_v<T>) {
+    if (y == T(-1)) return T(0);
+  }
+  return static_cast<T>(x % y);
+}
+
+// Integers are checked once, before the loop: a zero among the divisors would trap.
+void run_checked(const KernelCall& c) {
+  if (is_integer(c.dtype()) && any_zero(c.tensor(1))) c.fail("integer division by zero");
+  kernel::run_binary(c);
+}
+constexpr Kernel checked(Kernel k) { return {run_checked, k.loops, k.types}; }
+
+void grad_of_quotient(GradCall& g) {
+  Tensor x = conj(g.input(0)), y = conj(g.input(1));
+  if (g.wants(0)) g.input_grad(0, g.output_grad() / y);
+  if (g.wants(1)) g.input_grad(1, g.output_grad() * (-x / y / y));
+}
+
+const Op& RealDiv = define_op({
+    .name = "RealDiv",
+    .doc = "x / y.",
+    .signature = "x: T, y: T -> z: T",
+    .infer = infer::broadcast,
+    .kernel = checked(kernel::binary<number_types>([](auto x, auto y) {
+      if constexpr (std::is_integral_v<decltype(x)>) return truncated(x, y);
+      else return x / y;
+    })),
+    .grad = grad_of_quotient,
+    .traits = elementwise,
+});
+
+const Op& Div = define_op({
+    .name = "Div",
+    .doc = "x / y; integers toward zero.",
+    .signature = "x: T, y: T -> z: T",
+    .infer = infer::broadcast,
+    .kernel = checked(kernel::binary<number_types>([](auto x, auto y) {
+      if constexpr (std::is_integral_v<decltype(x)>) return truncated(x, y);
+      else return x / y;
+    })),
+    .grad = grad_of_quotient,
+    .traits = elementwise,
+});
+
+const Op& TruncateDiv = define_op({
+    .name = "TruncateDiv",
+    .doc = "x / y, rounded toward zero.",
+    .signature = "x: T, y: T -> z: T",
+    .types = {{"T", number_types}},
+    .infer = infer::broadcast,
+    .kernel = checked(kernel::binary<number_types>([](auto x, auto y) {
+      using T = decltype(x);
+      if constexpr (std::is_integral_v<T>) return truncated(x, y);
+      else if constexpr (std::is_floating_point_v<T>) return std::trunc(x / y);
+      else return x / y;
+    })),
+    .traits = {.elementwise = true, .not_differentiable = "a step function"},
+});
+
+const Op& FloorDiv = define_op({
+    .name = "FloorDiv",
+    .doc = "x / y, rounded toward minus infinity.",
+    .signature = "x: T, y: T -> z: T",
+    .types = {{"T", number_types}},
+    .infer = infer::broadcast,
+    .kernel = checked(kernel::binary<number_types>([](auto x, auto y) {
+      using T = decltype(x);
+      if constexpr (std::is_integral_v<T>) {
+        T q = truncated(x, y);
+        bool opposite = std::is_signed_v<T> && (x < T(0)) != (y < T(0));
+        return static_cast<T>(opposite && remainder(x, y) != T(0) ? q - 1 : q);
+      } else if constexpr (std::is_floating_point_v<T>) {
+        return scalar::floor(x / y);
+      } else {
+        return x / y;
+      }
+    })),
+    .traits = {.elementwise = true, .not_differentiable = "a step function"},
+});
+
+const Op& FloorMod = define_op({
+    .name = "FloorMod",
+    .doc = "The remainder with the sign of y.",
+    .signature = "x: T, y: T -> z: T",
+    .infer = infer::broadcast,
+    .kernel = checked(kernel::binary<real_types>([](auto x, auto y) {
+      using T = decltype(x);
+      if constexpr (std::is_integral_v<T>) {
+        T r = remainder(x, y);
+        return static_cast<T>(std::is_signed_v<T> && r != T(0) && (r < T(0)) != (y < T(0)) ? r + y : r);
+      } else {
+        T r = std::fmod(x, y);
+        return r != T(0) && (r < T(0)) != (y < T(0)) ? r + y : r;
+      }
+    })),
+    .grad = [](GradCall& g) {
+      g.input_grad(0, g.output_grad());
+      if (g.wants(1)) g.input_grad(1, -(g.output_grad() * floordiv(g.input(0), g.input(1))));
+    },
+    .traits = elementwise,
+});
+
+constexpr TypeSet mod_types = float_types | index_types;
+const Op& Mod = define_op({
+    .name = "Mod",
+    .doc = "The remainder with the sign of x.",
+    .signature = "x: T, y: T -> z: T",
+    .infer = infer::broadcast,
+    .kernel = checked(kernel::binary<mod_types>([](auto x, auto y) {
+      if constexpr (std::is_integral_v<decltype(x)>) return remainder(x, y);
+      else return std::fmod(x, y);
+    })),
+    .traits = elementwise,
+});
+
+const Op& TruncateMod = define_op({
+    .name = "TruncateMod",
+    .doc = "The remainder with the sign of x.",
+    .signature = "x: T, y: T -> z: T",
+    .infer = infer::broadcast,
+    .kernel = checked(kernel::binary<mod_types>([](auto x, auto y) {
+      if constexpr (std::is_integral_v<decltype(x)>) return remainder(x, y);
+      else return std::fmod(x, y);
+    })),
+    .traits = elementwise,
+});
+
+const Op& DivNoNan = define_op({
+    .name = "DivNoNan",
+    .doc = "x / y, and 0 where y is 0.",
+    .signature = "x: T, y: T -> z: T",
+    .infer = infer::broadcast,
+    .kernel = kernel::binary<fc_types>([](auto x, auto y) { return y == decltype(y)(0) ? decltype(x)(0) : x / y; }),
+    .grad = [](GradCall& g) {
+      Tensor x = conj(g.input(0)), y = conj(g.input(1));
+      if (g.wants(0)) g.input_grad(0, math::divide_no_nan(g.output_grad(), y));
+      if (g.wants(1)) g.input_grad(1, g.output_grad() * math::divide_no_nan(math::divide_no_nan(-x, y), y));
+    },
+    .traits = elementwise,
+});
+
+const Op& Xdivy = define_op({
+    .name = "Xdivy",
+    .doc = "x / y, and 0 where x is 0.",
+    .signature = "x: T, y: T -> z: T",
+    .infer = infer::broadcast,
+    .kernel = kernel::binary<fc_types>([](auto x, auto y) { return x == decltype(x)(0) ? decltype(x)(0) : x / y; }),
+    .traits = elementwise,
+});
+
+const Op& Xlogy = define_op({
+    .name = "Xlogy",
+    .doc = "x * log(y), and 0 where x is 0.",
+    .signature = "x: T, y: T -> z: T",
+    .infer = infer::broadcast,
+    .kernel = kernel::binary<fc_types>([](auto x, auto y) { return x == decltype(x)(0) ? decltype(x)(0) : x * scalar::log(y); }),
+    .traits = elementwise,
+});
+
+const Op& Xlog1py = define_op({
+    .name = "Xlog1py",
+    .doc = "x * log1p(y), and 0 where x is 0.",
+    .signature = "x: T, y: T -> z: T",
+    .infer = infer::broadcast,
+    .kernel = kernel::binary<fc_types>([](auto x, auto y) { return x == decltype(x)(0) ? decltype(x)(0) : x * scalar::log1p(y); }),
+    .traits = elementwise,
+});
+
+template <class F>
+bool any_integer(const Tensor& t, F wrong) {
+  auto scan = [&]<class T>(T) {
+    const T* p = static_cast<const T*>(t.impl()->data);
+    return std::any_of(p, p + t.size(), wrong);
+  };
+  switch (t.dtype()) {
+    case DType::int8: return scan(int8_t{});
+    case DType::int16: return scan(int16_t{});
+    case DType::int32: return scan(int32_t{});
+    case DType::int64: return scan(int64_t{});
+    case DType::uint8: return scan(uint8_t{});
+    case DType::uint16: return scan(uint16_t{});
+    case DType::uint32: return scan(uint32_t{});
+    case DType::uint64: return scan(uint64_t{});
+    default: return false;
+  }
+}
+
+}  // namespace
+
+bool any_zero(const Tensor& t) {
+  return any_integer(t, [](auto v) { return v == 0; });
+}
+bool any_negative(const Tensor& t) {
+  return any_integer(t, [](auto v) { return v < decltype(v){}; });
+}
+
+Tensor truediv(const TensorLike& x, const TensorLike& y) {
+  bool x_strong = x.tensor().impl()->weak == Weak::strong, y_strong = y.tensor().impl()->weak == Weak::strong;
+  DType t = x_strong || !y_strong ? natural_dtype(*x.tensor().impl()) : y.tensor().dtype();
+  if (!is_integer(t)) return apply1(RealDiv, {x, y});
+  Tensor a = x.as(t), b = y.as(t);
+  if (a.dtype() != b.dtype())
+    throw TypeError("truediv: x and y must have the same dtype, got " + std::string(name_of(a.dtype())) + " and " +
+                    std::string(name_of(b.dtype())));
+  DType real = size_of(t) <= 2 ? float32 : float64;
+  return apply1(RealDiv, {cast(a, real), cast(b, real)});
+}
+Tensor divide(const TensorLike& x, const TensorLike& y) { return truediv(x, y); }
+Tensor floordiv(const TensorLike& x, const TensorLike& y) { return apply1(FloorDiv, {x, y}); }
+Tensor floormod(const TensorLike& x, const TensorLike& y) { return apply1(FloorMod, {x, y}); }
+Tensor truncatediv(const TensorLike& x, const TensorLike& y) { return apply1(TruncateDiv, {x, y}); }
+Tensor truncatemod(const TensorLike& x, const TensorLike& y) { return apply1(TruncateMod, {x, y}); }
+
+namespace math {
+Tensor divide_no_nan(const TensorLike& x, const TensorLike& y) { return apply1(DivNoNan, {x, y}); }
+Tensor xdivy(const TensorLike& x, const TensorLike& y) { return apply1(Xdivy, {x, y}); }
+Tensor xlogy(const TensorLike& x, const TensorLike& y) { return apply1(Xlogy, {x, y}); }
+Tensor xlog1py(const TensorLike& x, const TensorLike& y) { return apply1(Xlog1py, {x, y}); }
+Tensor reciprocal_no_nan(const Tensor& x) { return divide_no_nan(ones_like(x), x); }
+}  // namespace math
+
+namespace {
+const FunctionDef* const functions[] = {
+    &define_function<divide>({"divide", "math.divide"}, {"x", "y"}),
+    &define_function<truediv>({"truediv", "math.truediv"}, {"x", "y"}),
+    &define_function<floordiv>({"math.floordiv"}, {"x", "y"}),
+    &define_function<floormod>({"math.floormod", "math.mod"}, {"x", "y"}),
+    &define_function<truncatediv>({"truncatediv"}, {"x", "y"}),
+    &define_function<truncatemod>({"truncatemod"}, {"x", "y"}),
+    &define_function<math::divide_no_nan>({"math.divide_no_nan"}, {"x", "y"}),
+    &define_function<math::xdivy>({"math.xdivy"}, {"x", "y"}),
+    &define_function<math::xlogy>({"math.xlogy"}, {"x", "y"}),
+    &define_function<math::xlog1py>({"math.xlog1py"}, {"x", "y"}),
+    &define_function<math::reciprocal_no_nan>({"math.reciprocal_no_nan"}, {"x"}),
+};
+}  // namespace
+
+}  // namespace thalweg

@@ -1,0 +1,24 @@
+// Running sums and products along an axis.
+#pragma once
+#include "thalweg/core/tensor.h"
+#include "thalweg/ops/attrs.h"
+
+namespace thalweg {
+
+struct ScanOptions {
+  int64_t axis = 0;
+  Flag exclusive = {};  // the running value before each element, not with it
+  Flag reverse = {};    // from the end
+};
+/// The running sum.
+THALWEG_API Tensor cumsum(const Tensor& x, const ScanOptions& options = {});
+
+namespace math {
+using thalweg::cumsum;
+/// The running product.
+THALWEG_API Tensor cumprod(const Tensor& x, const ScanOptions& options = {});
+/// The running log of the sum of exponentials.
+THALWEG_API Tensor cumulative_logsumexp(const Tensor& x, const ScanOptions& options = {});
+}  // namespace math
+
+}  // namespace thalweg

@@ -1,0 +1,409 @@
+"""Runs op cases in TensorFlow: the half of make_goldens that needs it."""
+
+import collections
+import json
+import resource
+import sys
+
+import numpy as np
+import op_rows
+import tensorflow as tf
+from op_rows import Tensor
+from tensorflow.python.eager import context, execute
+from tensorflow.python.framework import op_def_registry
+
+SIGNATURE_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
+ALL_DTYPES = list(op_rows.DTYPES)
+MISSING_KERNEL = ("Could not find device for node", "No OpKernel was registered", "No registered '", "Could not find valid device")
+
+Result = collections.namedtuple("Result", "cases data no_kernel failures")
+Call = collections.namedtuple("Call", "name row variant inputs attrs values")
+
+
+def require_version(version):
+    if tf.__version__ != version:
+        sys.exit(f"the goldens come from TensorFlow {version}, this is {tf.__version__}")
+
+
+def is_function_family(path):
+    return path.stem.startswith("functions_")
+
+
+def op_names(path):
+    """The ops that have rows in a file."""
+    return [] if is_function_family(path) else [name for name, _ in op_rows.load_rows(path)]
+
+
+def run_family(path):
+    """Runs every row of a file. Rows marked `_error` are recorded, not run."""
+    blob = bytearray()
+    cases, failures, no_kernel = [], [], {}
+    for call in calls(path, failures):
+        expected = call.values.get("_error")
+        case = {"op": call.name, "row": call.row, "variant": call.variant,
+                "kind": "function" if is_function_family(path) else "op",
+                "inputs": {name: refer(value, blob) for name, value in call.inputs.items()},
+                "attrs": {name: plain(value, blob) for name, value in call.attrs.items()},
+                "outputs": [], "num_outputs": 0, "tolerance": tolerance(call.values), "error": expected,
+                "check": call.values.get("_check", "value")}
+        if expected is None:
+            try:
+                outputs = run(path, call)
+            except Exception as failure:  # Any exception of TensorFlow's is a row to repair, reported with the others.
+                if call.variant and (isinstance(failure, tf.errors.UnimplementedError) or
+                                     any(text in str(failure) for text in MISSING_KERNEL)):
+                    no_kernel.setdefault(call.name, []).append(call.variant)
+                else:
+                    failures.append(f"{call.name} row {call.row} {call.variant or ''}: {type(failure).__name__}: {str(failure)[:300]}")
+                continue
+            case["outputs"] = [refer(output, blob, case["check"]) for output in outputs]
+            case["num_outputs"] = len(outputs)
+        cases.append(case)
+    return Result(cases, bytes(blob), {name: sorted(set(dtypes)) for name, dtypes in no_kernel.items()}, failures)
+
+
+def calls(path, failures):
+    """Every call the rows of a file stand for."""
+    functions = is_function_family(path)
+    for name, rows in op_rows.load_rows(path):
+        op_def = None if functions else op_def_registry.get(name)
+        if op_def is None and not functions:
+            failures.append(f"{name} is no op of TensorFlow's")
+            continue
+        for index, row in enumerate(rows):
+            for variant, values in op_rows.variants(row, lambda letter: allowed(op_def, row, letter)):
+                seed = f"{path.stem}/{name}/{index}"
+                try:
+                    if functions:
+                        inputs, attrs = function_arguments(values, seed)
+                    else:
+                        inputs, attrs = op_arguments(op_def, values, seed)
+                except (ValueError, TypeError, KeyError, OverflowError) as problem:
+                    failures.append(f"{name} row {index} {variant or ''}: unreadable: {problem!r}")
+                    continue
+                yield Call(name, index, variant, inputs, attrs, values)
+
+
+def allowed(op_def, row, letter):
+    """The dtypes the registry allows for the letter of a row's `_each`."""
+    attrs = {attr.name: attr for attr in op_def.attr}
+    name = letter if letter in attrs and attrs[letter].type in ("type", "list(type)") else None
+    for argument in op_def.input_arg:
+        value = row.get(argument.name)
+        value = value[0] if isinstance(value, list) and value else value
+        if isinstance(value, str) and value.startswith((letter + "[", letter + " ")):
+            name = argument.type_attr or argument.type_list_attr
+            break
+    else:
+        name = next((key for key, value in row.items() if value == letter and key in attrs), name)
+    types = attrs[name].allowed_values.list.type
+    names = [tf.as_dtype(number).name for number in types] or ALL_DTYPES
+    return [dtype for dtype in dict.fromkeys(names) if dtype in op_rows.DTYPES]
+
+
+def op_arguments(op_def, values, seed):
+    """Splits a row of an op into tensors and attributes, as the registry names them."""
+    known = {argument.name for argument in op_def.input_arg} | {attr.name for attr in op_def.attr} | op_rows.ROW_KEYS
+    if unknown := set(values) - known:
+        raise ValueError(f"unknown names {sorted(unknown)}")
+    inputs = {}
+    dtypes = {}
+    for with_spec in (True, False):
+        for argument in op_def.input_arg:
+            if argument.name not in values:
+                raise ValueError(f"input {argument.name} is missing")
+            value = values[argument.name]
+            several = bool(argument.number_attr or argument.type_list_attr)
+            if several and with_spec:
+                inputs[argument.name] = [op_rows.parse(item, f"{seed}/{argument.name}/{place}") if op_rows.is_spec(item)
+                                         else bare(op_def, argument, item, dtypes) for place, item in enumerate(value)]
+                if argument.type_attr and value:
+                    dtypes.setdefault(argument.type_attr, inputs[argument.name][0].dtype)
+            elif not several and op_rows.is_spec(value) == with_spec:
+                tensor = op_rows.parse(value, f"{seed}/{argument.name}") if with_spec else bare(op_def, argument, value, dtypes)
+                inputs[argument.name] = tensor
+                if argument.type_attr:
+                    dtypes.setdefault(argument.type_attr, tensor.dtype)
+    inputs = {argument.name: inputs[argument.name] for argument in op_def.input_arg}
+    attrs = {}
+    for attr in op_def.attr:
+        if attr.name in values:
+            value = values[attr.name]
+            attrs[attr.name] = op_rows.parse(value, f"{seed}/{attr.name}") if attr.type == "tensor" else value
+    return inputs, attrs
+
+
+def bare(op_def, argument, value, dtypes):
+    """An input written as a plain number, text or list: its dtype is the only one it can be."""
+    if argument.type:
+        dtype = tf.as_dtype(argument.type).name
+    elif argument.type_attr in dtypes:
+        dtype = dtypes[argument.type_attr]
+    else:
+        attr = next((attr for attr in op_def.attr if attr.name == argument.type_attr), None)
+        if attr is not None and attr.HasField("default_value"):
+            dtype = tf.as_dtype(attr.default_value.type).name
+        elif isinstance(value, str):
+            dtype = "string"
+        else:
+            leaf = value
+            while isinstance(leaf, list) and leaf:
+                leaf = leaf[0]
+            dtype = "bool" if isinstance(leaf, bool) else "float32" if isinstance(leaf, float) else "int32"
+    return op_rows.from_literal(dtype, value)
+
+
+def function_arguments(values, seed):
+    """Splits a row of a public function into tensors and plain values."""
+    inputs, attrs = {}, {}
+    for name, value in values.items():
+        if name in op_rows.ROW_KEYS:
+            continue
+        if op_rows.is_spec(value):
+            inputs[name] = op_rows.parse(value, f"{seed}/{name}")
+        elif isinstance(value, list) and value and all(op_rows.is_spec(item) for item in value):
+            inputs[name] = [op_rows.parse(item, f"{seed}/{name}/{place}") for place, item in enumerate(value)]
+        else:
+            attrs[name] = value
+    return inputs, attrs
+
+
+def run(path, call):
+    """The flat list of tensors TensorFlow answers with."""
+    tf.random.set_seed(0)
+    if not is_function_family(path):
+        return [from_tensorflow(tensor) for tensor in run_op(call)]
+    arguments = {name: [to_tensorflow(item) for item in value] if isinstance(value, list) else to_tensorflow(value)
+                 for name, value in call.inputs.items()}
+    arguments |= {name: as_dtype(value) for name, value in call.attrs.items()}
+    return [from_tensorflow(tf.convert_to_tensor(tensor))
+            for tensor in tf.nest.flatten(public_function(call.name)(**arguments), expand_composites=True) if tensor is not None]
+
+
+def public_function(name):
+    function = tf
+    for part in name.split("."):
+        function = getattr(function, part)
+    return function
+
+
+def run_op(call):
+    name = call.values.get("_as", call.name)
+    if name.startswith("tf."):
+        return [public_function(name[3:])(*(to_tensorflow(value) for value in call.inputs.values()))]
+    op_def = op_def_registry.get(name)
+    if name == "Const":  # Eager execution has no Const: constants are made outside of it.
+        return [to_tensorflow(call.attrs["value"])]
+    attrs = {attr.name: default_value(attr) for attr in op_def.attr if attr.HasField("default_value")}
+    attrs |= {attr.name: attr_value(attr.type, call.attrs[attr.name]) for attr in op_def.attr if attr.name in call.attrs}
+    inputs = []
+    for argument in op_def.input_arg:
+        value = call.inputs[argument.name]
+        tensors = [to_tensorflow(item) for item in (value if isinstance(value, list) else [value])]
+        if argument.number_attr:
+            attrs[argument.number_attr] = len(tensors)
+        if argument.type_list_attr:
+            attrs[argument.type_list_attr] = [tensor.dtype.as_datatype_enum for tensor in tensors]
+        elif argument.type_attr and tensors and argument.type_attr not in fixed_types(op_def, call, argument):
+            attrs[argument.type_attr] = tensors[0].dtype.as_datatype_enum
+        inputs += tensors
+    count = 0
+    for argument in op_def.output_arg:
+        count += attrs[argument.number_attr] if argument.number_attr else \
+            len(attrs[argument.type_list_attr]) if argument.type_list_attr else 1
+    flat = [item for pair in attrs.items() for item in pair]
+    result = execute.execute(name.encode(), count, inputs, tuple(flat), context.context())
+    return result if isinstance(result, (list, tuple)) else [result]
+
+
+def fixed_types(op_def, call, argument):
+    """Type attributes an earlier input has already decided."""
+    earlier = set()
+    for other in op_def.input_arg:
+        if other.name == argument.name:
+            return earlier
+        if other.type_attr and call.inputs[other.name]:
+            earlier.add(other.type_attr)
+    return earlier
+
+
+def default_value(attr):
+    value = attr.default_value
+    kind = attr.type
+    if kind.startswith("list("):
+        items = {"int": value.list.i, "float": value.list.f, "bool": value.list.b, "string": value.list.s,
+                 "type": value.list.type, "shape": value.list.shape}[kind[5:-1]]
+        return list(items)
+    if kind == "shape":
+        return execute.make_shape(tf.TensorShape(value.shape), attr.name)
+    return {"int": value.i, "float": value.f, "bool": value.b, "string": value.s, "type": value.type}[kind]
+
+
+def attr_value(kind, value):
+    if kind.startswith("list("):
+        return [attr_value(kind[5:-1], item) for item in value]
+    if kind == "type":
+        return tf.as_dtype(value).as_datatype_enum
+    if kind == "shape":
+        return execute.make_shape(None if value is None else tf.TensorShape(value), "shape")
+    if kind == "float":
+        return float(value)
+    if kind == "string":
+        return value.encode()
+    return value
+
+
+def as_dtype(value):
+    return tf.as_dtype(value) if isinstance(value, str) and value in op_rows.DTYPES else value
+
+
+def to_tensorflow(tensor):
+    return tf.constant(tensor.values, tf.as_dtype(tensor.dtype), shape=tensor.values.shape)
+
+
+def from_tensorflow(tensor):
+    values = tensor.numpy()
+    return Tensor(tensor.dtype.name, np.array(values, op_rows.DTYPES[tensor.dtype.name]))
+
+
+def refer(value, blob, check="value"):
+    """Appends a tensor's bytes and says where they are; with check "shape" only dtype and shape are kept."""
+    if isinstance(value, list):
+        return [refer(item, blob) for item in value]
+    reference = {"dtype": value.dtype, "shape": list(value.values.shape), "offset": len(blob), "bytes": 0}
+    if check == "shape":
+        return reference
+    if value.dtype == "string":
+        elements = list(value.values.reshape(-1))
+        reference["lengths"] = [len(element) for element in elements]
+        content = b"".join(elements)
+    else:
+        content = value.values.tobytes()
+    reference["bytes"] = len(content)
+    blob += content
+    return reference
+
+
+def plain(value, blob):
+    """An attribute as JSON."""
+    if isinstance(value, Tensor):
+        return {"tensor": refer(value, blob)}
+    if isinstance(value, list):
+        return [plain(item, blob) for item in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return "nan" if np.isnan(value) else "inf" if value > 0 else "-inf"
+    return value
+
+
+def tolerance(values):
+    return None if values.get("_tolerance") is None else float(values["_tolerance"])
+
+
+def save(path, manifest, data):
+    with open(path, "wb") as file:
+        np.savez_compressed(file, manifest=np.frombuffer(manifest, np.uint8), data=np.frombuffer(data, np.uint8))
+
+
+def try_errors(path, start):
+    """Runs the `_error` rows from an index on, telling before each what it tries: the process may not survive."""
+    bad = [call for call in calls(path, []) if "_error" in call.values]
+    tell({"total": len(bad)})
+    # Under this many bytes of address space a request for terabytes fails instead of taking the machine along.
+    resource.setrlimit(resource.RLIMIT_AS, (12 << 30, 12 << 30))
+    for index, call in enumerate(bad[start:], start):
+        tell({"trying": {"index": index, "name": call.name, "row": call.row, "expected": call.values["_error"],
+                         "why": call.values.get("_why")}})
+        try:
+            run(path, call)
+            tell({"outcome": "accepted", "message": ""})
+        except Exception as failure:  # The class of whatever TensorFlow raises is the answer.
+            tell({"outcome": type(failure).__name__, "message": str(failure)[:200]})
+
+
+def tell(event):
+    print(json.dumps(event), flush=True)
+
+
+def report(path):
+    """Prints the ops of a file that have few rows or leave a dtype of their signature untouched."""
+    result = run_family(path)
+    for name, _ in op_rows.load_rows(path):
+        cases = [case for case in result.cases if case["op"] == name]
+        good = [case for case in cases if not case["error"]]
+        print(f"{path.stem} {name}: {len(good)} cases, {len(cases) - len(good)} bad calls{untouched(name, good, result)}")
+
+
+def untouched(name, cases, result):
+    op_def = op_def_registry.get(name)
+    if op_def is None:
+        return ""
+    missing = []
+    for attr in op_def.attr:
+        if attr.type != "type":
+            continue
+        wanted = [tf.as_dtype(number).name for number in attr.allowed_values.list.type] or ALL_DTYPES
+        touched = set(result.no_kernel.get(name, []))
+        for case in cases:
+            touched.add(case["attrs"].get(attr.name))
+            for argument in op_def.input_arg:
+                if argument.type_attr == attr.name and (value := case["inputs"][argument.name]):
+                    touched.add((value[0] if isinstance(value, list) else value)["dtype"])
+            for argument, output in zip(op_def.output_arg, case["outputs"]):
+                if argument.type_attr == attr.name:
+                    touched.add(output["dtype"])
+        left = [dtype for dtype in wanted if dtype in op_rows.DTYPES and dtype not in touched]
+        if left:
+            missing.append(f"; {attr.name} untouched: {' '.join(left)}")
+    return "".join(missing)
+
+
+def signature(name):
+    """The op's line in the notation of the registry listing: Name(inputs) -> (outputs) {attributes} [flags]."""
+    op_def = op_def_registry.get(name)
+    inputs = ", ".join(argument_text(argument) for argument in op_def.input_arg)
+    outputs = ", ".join(argument_text(argument) for argument in op_def.output_arg)
+    line = f"{name}({inputs}) -> ({outputs})"
+    if op_def.attr:
+        line += " {" + "; ".join(attr_text(attr) for attr in op_def.attr) + "}"
+    flags = [flag for flag, holds in (("commutative", op_def.is_commutative), ("aggregate", op_def.is_aggregate),
+                                      ("stateful", op_def.is_stateful)) if holds]
+    return line + (f" [{' '.join(flags)}]" if flags else "")
+
+
+def argument_text(argument):
+    kind = argument.type_attr or (type_text(argument.type) if argument.type else f"list {argument.type_list_attr}")
+    return f"{argument.name}:{argument.number_attr + '*' if argument.number_attr else ''}{kind}"
+
+
+def type_text(number):
+    name = tf.as_dtype(number).name
+    return SIGNATURE_NAMES.get(name, name)
+
+
+def attr_text(attr):
+    text = f"{attr.name}:{attr.type}"
+    choices = attr.allowed_values.list
+    if choices.type:
+        text += f" in [{' '.join(type_text(number) for number in choices.type)}]"
+    elif choices.s:
+        text += f" in {[choice.decode() for choice in choices.s]}"
+    if attr.has_minimum:
+        text += f" >= {attr.minimum}"
+    if attr.HasField("default_value"):
+        text += f" = {default_text(attr)}"
+    return text
+
+
+def default_text(attr):
+    value = default_value(attr)
+    if attr.type == "type":
+        return type_text(value)
+    if attr.type == "shape":
+        return "<unknown>" if value is None else str(list(value))
+    if attr.type == "bool":
+        return str(value).lower()
+    if attr.type == "string":
+        return repr(value.decode())
+    if attr.type == "float":
+        return f"{value:g}"
+    return str(value)
