@@ -9,6 +9,11 @@ from thalweg import _thalweg
 # Modules that are files of this package and are loaded when someone asks for them.
 FILES = ("compat", "contrib", "experimental", "test", "version")
 
+# Functions that the package writes in Python, because their arguments are no tensors and values; loaded on demand.
+WRITTEN_HERE = {
+    "debugging.assert_shapes": "thalweg._debugging",
+}
+
 # Old spellings of TensorFlow 1 that programs still use, and where the function is now.
 OLD_NAMES = {
     "random_normal": "random.normal",
@@ -70,6 +75,7 @@ def module(path):
     if found is None:
         found = types.ModuleType(name, f"The functions of tf.{path}.")
         found.__path__ = []  # a package, so that submodules import
+        found.__getattr__ = lambda leaf: find_written(path, leaf)
         sys.modules[name] = found
         parent, _, leaf = path.rpartition(".")
         setattr(module(parent) if parent else sys.modules["thalweg"], leaf, found)
@@ -82,9 +88,19 @@ def plant(package):
         path, _, leaf = name.rpartition(".")
         scope = vars(module(path)) if path else package
         scope.setdefault(leaf, function)
+    for name in WRITTEN_HERE:
+        module(name.rpartition(".")[0])
     raw_ops = module("raw_ops")
     raw_ops.__doc__ = "Every op of the engine, with TensorFlow's names for op, inputs and attributes."
     vars(raw_ops).update(_thalweg.raw_ops())
+
+
+def find_written(path, leaf):
+    """A function of WRITTEN_HERE; the error of a missing attribute for other names."""
+    source = WRITTEN_HERE.get(f"{path}.{leaf}")
+    if source is None:
+        raise AttributeError(f"module 'thalweg.{path}' has no attribute '{leaf}'")
+    return getattr(importlib.import_module(source), leaf)
 
 
 def find(name):

@@ -31,7 +31,7 @@ def test_calls(x):
 
 
 def test_errors(x):
-    raises(TypeError, "add_v2 only takes keyword args (possible keys: ['x', 'y', 'T', 'name']). Please pass these args as "
+    raises(TypeError, "add_v2 only takes keyword args (possible keys: ['x', 'y', 'name']). Please pass these args as "
                       "kwargs instead.", lambda: tf.raw_ops.AddV2(x, x))
     raises(TypeError, "add_v2() missing 1 required positional argument: 'y'", lambda: tf.raw_ops.AddV2(x=x))
     raises(TypeError, "add_v2() missing 2 required positional arguments: 'x' and 'y'", lambda: tf.raw_ops.AddV2())
@@ -97,7 +97,8 @@ def test_options():
     for wrong in (1.5, "a", [0, "a"], [[0]], {}):
         with pytest.raises(TypeError):
             tf.reduce_sum(x, axis=wrong)
-    raises(TypeError, "Expected bool for argument 'keepdims' not 1.", lambda: tf.reduce_sum(x, keepdims=1))
+    assert tf.reduce_sum(x, keepdims=1).shape == [1, 1] and tf.reduce_sum(x, keepdims=None).shape == []
+    raises(TypeError, "Expected bool for argument 'keepdims' not 2.", lambda: tf.reduce_sum(x, keepdims=2))
     with pytest.raises(tf.errors.InvalidArgumentError):
         tf.reduce_sum(x, axis=10**30)
 

@@ -25,7 +25,7 @@ size_t Parameters::find(PyObject* keyword) const {
 void Parameters::refuse_positional(size_t given) const {
   if (keyword_only) {
     std::string keys;
-    for (PyObject* name : names) keys += (keys.empty() ? "" : ", ") + repr_of(name);
+    for (size_t i = 0; i + unlisted < names.size(); ++i) keys += (i ? ", " : "") + repr_of(names[i]);
     raise(PyExc_TypeError, callable + " only takes keyword args (possible keys: [" + keys +
                                "]). Please pass these args as kwargs instead.");
   }

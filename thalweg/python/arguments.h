@@ -15,6 +15,7 @@ struct Parameters {
   std::vector<PyObject*> names;  // interned
   size_t required = 0;           // the first so many
   bool keyword_only = false;
+  size_t unlisted = 0;  // the last so many are accepted but not named in errors
 
   void add(std::string_view name);
   /// Fills `slots` (one per name; null: not given) from a vectorcall.
@@ -26,10 +27,13 @@ struct Parameters {
   [[noreturn]] void refuse_missing(PyObject* const* slots) const;
 };
 
-/// Python's value for a member of this type; TypeError names the argument: "Expected bool for argument 'keepdims' not 1."
-AttrValue to_attr_value(PyObject* object, const MemberType& type, const char* name);
+/// Raw ops take a truth value only where one is meant; public functions also 0 and 1, and None for a default.
+enum class Strictness : uint8_t { raw_op, function };
+/// Python's value for a member of this type; TypeError names the argument: "Expected bool for argument 'keepdims'
+/// not 1."
+AttrValue to_attr_value(PyObject* object, const MemberType& type, const char* name, Strictness strictness);
 /// Writes the value into a member of an options or attribute struct.
-void set_attr(const AttrType& type, void* object, int row, PyObject* value);
+void set_attr(const AttrType& type, void* object, int row, PyObject* value, Strictness strictness);
 /// An attribute as Python shows it, for defaults in signatures (new reference).
 PyObject* from_attr_value(const AttrValue& value);
 

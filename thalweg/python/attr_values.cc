@@ -10,17 +10,28 @@ namespace {
 
 const char* kind_name(AttrKind kind) {
   switch (kind) {
-    case AttrKind::boolean: return "bool";
-    case AttrKind::integer: return "int";
-    case AttrKind::real: return "float";
-    case AttrKind::text: return "string";
-    case AttrKind::dtype: return "DataType";
-    case AttrKind::shape: return "shape";
-    case AttrKind::integers: return "list of int";
-    case AttrKind::reals: return "list of float";
-    case AttrKind::texts: return "list of string";
-    case AttrKind::dtypes: return "list of DataType";
-    case AttrKind::tensor: return "tensor";
+    case AttrKind::boolean:
+      return "bool";
+    case AttrKind::integer:
+      return "int";
+    case AttrKind::real:
+      return "float";
+    case AttrKind::text:
+      return "string";
+    case AttrKind::dtype:
+      return "DataType";
+    case AttrKind::shape:
+      return "shape";
+    case AttrKind::integers:
+      return "list of int";
+    case AttrKind::reals:
+      return "list of float";
+    case AttrKind::texts:
+      return "list of string";
+    case AttrKind::dtypes:
+      return "list of DataType";
+    case AttrKind::tensor:
+      return "tensor";
   }
   return "value";
 }
@@ -36,8 +47,13 @@ bool is_sequence(PyObject* value) {
          !is_tensor(value) && !is_numpy(value);
 }
 
-bool to_bool(PyObject* value, const char* name) {
+bool to_bool(PyObject* value, const char* name, Strictness strictness) {
   if (PyBool_Check(value)) return value == Py_True;
+  if (strictness == Strictness::function && PyLong_CheckExact(value)) {
+    int overflow = 0;
+    long number = PyLong_AsLongAndOverflow(value, &overflow);
+    if (number == 0 || number == 1) return number == 1;
+  }
   if (is_tensor(value) || is_numpy(value)) {
     Tensor t = natural_tensor(value);
     if (t.dtype() == bool_ && t.size() == 1) return static_cast<bool>(t);
@@ -87,8 +103,7 @@ DType to_dtype_attr(PyObject* value, const char* name) {
   return to_dtype(value);
 }
 
-template <class T, class F>
-std::vector<T> to_list(PyObject* value, const char* name, AttrKind kind, F&& convert) {
+template <class T, class F> std::vector<T> to_list(PyObject* value, const char* name, AttrKind kind, F&& convert) {
   if (!is_sequence(value)) refuse(kind, name, value);
   nb::object items = owned(PySequence_Fast(value, "a list was expected"));
   std::vector<T> list;
@@ -108,8 +123,9 @@ std::vector<int64_t> to_integers(PyObject* value, const char* name) {
     auto span = wide.span<int64_t>();
     return {span.begin(), span.end()};
   }
-  return to_list<int64_t>(value, name, AttrKind::integers,
-                          [](PyObject* item, const char* n) { return item == Py_None ? unknown : to_integer(item, n); });
+  return to_list<int64_t>(value, name, AttrKind::integers, [](PyObject* item, const char* n) {
+    return item == Py_None ? unknown : to_integer(item, n);
+  });
 }
 std::vector<double> to_reals(PyObject* value, const char* name) {
   if (is_tensor(value) || is_numpy(value)) {
@@ -130,10 +146,11 @@ struct ToPython {
   nb::object operator()(double v) const { return nb::float_(v); }
   nb::object operator()(const std::string& v) const { return nb::str(v.c_str(), v.size()); }
   nb::object operator()(DType v) const { return v == DType::invalid ? nb::none() : nb::steal(wrap_dtype(v)); }
-  nb::object operator()(const Shape& v) const { return v.has_rank() ? nb::object(nb::list(shape_tuple(v))) : nb::none(); }
+  nb::object operator()(const Shape& v) const {
+    return v.has_rank() ? nb::object(nb::list(shape_tuple(v))) : nb::none();
+  }
   nb::object operator()(const Tensor& v) const { return nb::steal(wrap(v)); }
-  template <class T>
-  nb::object operator()(const std::vector<T>& v) const {
+  template <class T> nb::object operator()(const std::vector<T>& v) const {
     nb::list list;
     for (const T& item : v) list.append((*this)(item));
     return list;
@@ -142,40 +159,50 @@ struct ToPython {
 
 }  // namespace
 
-AttrValue to_attr_value(PyObject* value, const MemberType& type, const char* name) {
+AttrValue to_attr_value(PyObject* value, const MemberType& type, const char* name, Strictness strictness) {
   if (value == Py_None) {
     if (!type.optional && type.kind != AttrKind::shape) refuse(type.kind, name, value);
     return {};
   }
   switch (type.kind) {
-    case AttrKind::boolean: return to_bool(value, name);
-    case AttrKind::integer: return to_integer(value, name);
-    case AttrKind::real: return to_real(value, name);
-    case AttrKind::text: return to_text(value, name);
-    case AttrKind::dtype: return to_dtype_attr(value, name);
-    case AttrKind::shape: return to_shape(value);
+    case AttrKind::boolean:
+      return to_bool(value, name, strictness);
+    case AttrKind::integer:
+      return to_integer(value, name);
+    case AttrKind::real:
+      return to_real(value, name);
+    case AttrKind::text:
+      return to_text(value, name);
+    case AttrKind::dtype:
+      return to_dtype_attr(value, name);
+    case AttrKind::shape:
+      return to_shape(value);
     case AttrKind::integers:
       if (!is_whole(value)) return to_integers(value, name);
       // One number is one axis; lists of numbers take it as a list of one.
       if (&type == &member_type<Axis>()) return to_integer(value, name);
       return std::vector<int64_t>{to_integer(value, name)};
-    case AttrKind::reals: return to_reals(value, name);
-    case AttrKind::texts: return to_list<std::string>(value, name, type.kind, to_text);
-    case AttrKind::dtypes: return to_list<DType>(value, name, type.kind, to_dtype_attr);
-    case AttrKind::tensor: return natural_tensor(value);
+    case AttrKind::reals:
+      return to_reals(value, name);
+    case AttrKind::texts:
+      return to_list<std::string>(value, name, type.kind, to_text);
+    case AttrKind::dtypes:
+      return to_list<DType>(value, name, type.kind, to_dtype_attr);
+    case AttrKind::tensor:
+      return natural_tensor(value);
   }
   return {};
 }
 
-void set_attr(const AttrType& type, void* object, int row, PyObject* value) {
+void set_attr(const AttrType& type, void* object, int row, PyObject* value, Strictness strictness) {
   const AttrRow& r = type.rows[static_cast<size_t>(row)];
+  bool takes_none = r.type->optional || r.type->kind == AttrKind::shape;
+  if (value == Py_None && strictness == Strictness::function && !takes_none) return;  // the default
   std::string name(r.name);
-  AttrValue converted = to_attr_value(value, *r.type, name.c_str());
+  AttrValue converted = to_attr_value(value, *r.type, name.c_str(), strictness);
   if (!type.set(object, row, converted)) refuse(r.type->kind, name.c_str(), value);
 }
 
-PyObject* from_attr_value(const AttrValue& value) {
-  return std::visit(ToPython{}, value).release().ptr();
-}
+PyObject* from_attr_value(const AttrValue& value) { return std::visit(ToPython{}, value).release().ptr(); }
 
 }  // namespace thalweg::python

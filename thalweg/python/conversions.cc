@@ -61,7 +61,8 @@ PyObject* constant(PyObject*, PyObject* const* args, Py_ssize_t num_args, PyObje
       if (is_tensor(value) && tensor_of(value).dtype() != wanted) {
         const Tensor& t = tensor_of(value);
         throw TypeError("Expected tensor " + format_values(t.dtype(), t.shape(), t.impl()->data, FormatStyle::str) +
-                        " with dtype " + repr_of(dtype) + ", but got dtype tf." + std::string(name_of(t.dtype())) + ".");
+                        " with dtype " + repr_of(dtype) + ", but got dtype tf." + std::string(name_of(t.dtype())) +
+                        ".");
       }
       made = tensor_as(value, wanted);
     }
@@ -72,7 +73,8 @@ PyObject* constant(PyObject*, PyObject* const* args, Py_ssize_t num_args, PyObje
 
 PyObject* convert_to_tensor(PyObject*, PyObject* const* args, Py_ssize_t num_args, PyObject* keywords) {
   return guarded([&] {
-    static const Parameters p = parameters("convert_to_tensor", {"value", "dtype", "dtype_hint", "name", "preferred_dtype"});
+    static const Parameters p =
+        parameters("convert_to_tensor", {"value", "dtype", "dtype_hint", "name", "preferred_dtype"});
     PyObject* slots[5];
     p.bind(args, static_cast<size_t>(num_args), keywords, slots);
     PyObject *value = slots[0], *dtype = slots[1], *hint = is_given(slots[2]) ? slots[2] : slots[4];
@@ -86,8 +88,7 @@ PyObject* convert_to_tensor(PyObject*, PyObject* const* args, Py_ssize_t num_arg
     try {  // a hint that does not fit is no error
       return wrap(tensor_as(value, wanted));
     } catch (const TypeError&) {
-    } catch (const ValueError&) {
-    }
+    } catch (const ValueError&) {}
     return wrap(natural_tensor(value));
   });
 }
@@ -105,7 +106,8 @@ Tensor rebuild(int dtype, nb::handle shape_object, nb::handle data) {
   if (!known || !shape.is_fully_defined()) throw ValueError("this is no pickled tensor");
   int64_t count = shape.num_elements();
   bool fits = type == string ? PyList_Check(data.ptr()) && PyList_GET_SIZE(data.ptr()) == count
-                             : PyBytes_Check(data.ptr()) && count >= 0 && PyBytes_GET_SIZE(data.ptr()) / static_cast<Py_ssize_t>(size_of(type)) == count &&
+                             : PyBytes_Check(data.ptr()) && count >= 0 &&
+                                   PyBytes_GET_SIZE(data.ptr()) / static_cast<Py_ssize_t>(size_of(type)) == count &&
                                    PyBytes_GET_SIZE(data.ptr()) % static_cast<Py_ssize_t>(size_of(type)) == 0;
   if (!fits) throw ValueError("this is no pickled tensor: its data do not fill its shape");
   Tensor made = Tensor::empty(type, shape);
@@ -123,17 +125,18 @@ Tensor rebuild(int dtype, nb::handle shape_object, nb::handle data) {
   return made;
 }
 
-template <class F>
-PyCFunction c_function(F function) {
+template <class F> PyCFunction c_function(F function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
 
 PyMethodDef functions[] = {
     {"constant", c_function(constant), METH_FASTCALL | METH_KEYWORDS,
-     "constant(value, dtype=None, shape=None, name='Const')\n--\n\nA tensor with this value. Numbers are float32 and int32 "
+     "constant(value, dtype=None, shape=None, name='Const')\n--\n\nA tensor with this value. Numbers are float32 and "
+     "int32 "
      "unless dtype says otherwise; one value fills a given shape."},
     {"convert_to_tensor", c_function(convert_to_tensor), METH_FASTCALL | METH_KEYWORDS,
-     "convert_to_tensor(value, dtype=None, dtype_hint=None, name=None)\n--\n\nThe value as a tensor; a tensor comes back "
+     "convert_to_tensor(value, dtype=None, dtype_hint=None, name=None)\n--\n\nThe value as a tensor; a tensor comes "
+     "back "
      "as it is. A dtype_hint is used where the value allows it."},
     {"is_tensor", is_tensor_function, METH_O, "is_tensor(x, /)\n--\n\nWhether x is a tensor, or a variable."},
 };
@@ -145,8 +148,10 @@ void define_conversions(nb::module_& module) {
     nb::str owner("thalweg");
     module.attr(function.ml_name) = owned(PyCFunction_NewEx(&function, nullptr, owner.ptr()));
   }
-  module.def("rebuild", [](int dtype, nb::handle shape, nb::handle data) { return nb::steal(wrap(rebuild(dtype, shape, data))); },
-             "A tensor from its pickled parts.");
+  module.def(
+      "rebuild",
+      [](int dtype, nb::handle shape, nb::handle data) { return nb::steal(wrap(rebuild(dtype, shape, data))); },
+      "A tensor from its pickled parts.");
 }
 
 }  // namespace thalweg::python

@@ -1,5 +1,5 @@
-// Python numbers, strings and nested lists as tensors, by TensorFlow's rules: the first value decides the kind, integers
-// may become reals on the way, ragged and mixed lists are refused.
+// Python numbers, strings and nested lists as tensors, by TensorFlow's rules: the first value decides the kind,
+// integers may become reals on the way, ragged and mixed lists are refused.
 #include "thalweg/python/convert.h"
 
 #include <cstring>
@@ -48,9 +48,15 @@ bool literal_fits(DType from, DType to) {
   return is_complex(from) && is_complex(to);
 }
 
-int64_t whole_value(PyObject* object) {
+// Past 2^63 only where uint64 is asked for, as the same 64 bits.
+int64_t whole_value(PyObject* object, bool unsigned_too) {
   int overflow = 0;
   long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (overflow > 0 && unsigned_too) {
+    unsigned long long bits = PyLong_AsUnsignedLongLong(object);
+    if (!PyErr_Occurred()) return static_cast<int64_t>(bits);
+    PyErr_Clear();
+  }
   if (overflow) throw ValueError("Can't convert Python sequence with out-of-range integer to Tensor.");
   if (value == -1 && PyErr_Occurred()) throw nb::python_error();
   return value;
@@ -64,8 +70,7 @@ std::string text_value(PyObject* object) {
   return {text, static_cast<size_t>(size)};
 }
 
-template <class T>
-Tensor bare_scalar(DType dtype, T value) {
+template <class T> Tensor bare_scalar(DType dtype, T value) {
   Tensor made = Tensor::empty(dtype, {});
   *made.mutable_data<T>() = std::move(value);
   made.impl()->weak = Weak::bare;
@@ -74,10 +79,12 @@ Tensor bare_scalar(DType dtype, T value) {
 
 Tensor scalar_tensor(PyObject* object, Kind kind) {
   switch (kind) {
-    case Kind::real: return bare_scalar(float64, PyFloat_AS_DOUBLE(object));
-    case Kind::truth: return bare_scalar(bool_, object == Py_True);
+    case Kind::real:
+      return bare_scalar(float64, PyFloat_AS_DOUBLE(object));
+    case Kind::truth:
+      return bare_scalar(bool_, object == Py_True);
     case Kind::whole: {
-      int64_t value = whole_value(object);
+      int64_t value = whole_value(object, false);
       if (value == static_cast<int32_t>(value)) return bare_scalar(int32, static_cast<int32_t>(value));
       return bare_scalar(int64, value);
     }
@@ -85,14 +92,16 @@ Tensor scalar_tensor(PyObject* object, Kind kind) {
       Py_complex z = PyComplex_AsCComplex(object);
       return bare_scalar(complex128, std::complex<double>(z.real, z.imag));
     }
-    default: return bare_scalar(string, text_value(object));
+    default:
+      return bare_scalar(string, text_value(object));
   }
 }
 
 /// One pass over a nested list. Values are kept wide (int64, float64) and narrowed at the end.
 class ListReader {
  public:
-  explicit ListReader(PyObject* list) {
+  /// `wanted` is the dtype that was asked for, if any: integers past 2^63 need it.
+  explicit ListReader(PyObject* list, DType wanted = DType::invalid) : unsigned_(wanted == uint64) {
     describe(list, 0);
     if (first_ == Kind::none) first_ = Kind::real;  // an empty list is float32
     int64_t count = shape_.num_elements();
@@ -104,7 +113,9 @@ class ListReader {
 
   Tensor finish() {
     Tensor made = values_;
-    if (first_ == Kind::whole && !is_wide_) {
+    if (first_ == Kind::whole && unsigned_) {
+      made.impl()->dtype = uint64;  // the same bits
+    } else if (first_ == Kind::whole && !is_wide_) {
       made = Tensor::empty(int32, shape_);
       convert_elements(int64, values_.impl()->data, int32, made.impl()->data, shape_.count());
     }
@@ -115,12 +126,18 @@ class ListReader {
  private:
   DType wide_dtype() const {
     switch (first_) {
-      case Kind::truth: return bool_;
-      case Kind::whole: return int64;
-      case Kind::complex: return complex128;
-      case Kind::text: return string;
-      case Kind::array: return array_dtype_;
-      default: return float64;
+      case Kind::truth:
+        return bool_;
+      case Kind::whole:
+        return int64;
+      case Kind::complex:
+        return complex128;
+      case Kind::text:
+        return string;
+      case Kind::array:
+        return array_dtype_;
+      default:
+        return float64;
     }
   }
 
@@ -128,7 +145,8 @@ class ListReader {
   void describe(PyObject* object, int depth) {
     if (!is_list(object)) return describe_value(object);
     if (depth >= Shape::max_rank)
-      throw ValueError("a nested list has more than " + std::to_string(Shape::max_rank) + " levels, or contains itself");
+      throw ValueError("a nested list has more than " + std::to_string(Shape::max_rank) +
+                       " levels, or contains itself");
     nb::object items = owned(PySequence_Fast(object, "a list was expected"));
     Py_ssize_t size = PySequence_Fast_GET_SIZE(items.ptr());
     shape_.push_back(size);
@@ -175,8 +193,7 @@ class ListReader {
     if (PySequence_Fast_GET_SIZE(items.ptr()) != size) refuse_ragged();
   }
 
-  template <class T>
-  void put(T value) {
+  template <class T> void put(T value) {
     std::memcpy(next_, &value, sizeof value);
     next_ += sizeof value;
   }
@@ -200,7 +217,7 @@ class ListReader {
         return put(object == Py_True);
       case Kind::whole: {
         if (kind != Kind::whole && kind != Kind::truth) refuse_mixed();
-        int64_t value = whole_value(object);
+        int64_t value = whole_value(object, unsigned_);
         is_wide_ |= value != static_cast<int32_t>(value);
         return put(value);
       }
@@ -209,8 +226,9 @@ class ListReader {
         if (kind != Kind::whole && kind != Kind::truth) refuse_mixed();
         return put(real_value(object));
       case Kind::complex: {
-        if (kind != Kind::complex) refuse_mixed();
+        if (kind != Kind::complex && kind != Kind::real && kind != Kind::whole && kind != Kind::truth) refuse_mixed();
         Py_complex z = PyComplex_AsCComplex(object);
+        if (z.real == -1 && PyErr_Occurred()) throw nb::python_error();
         return put(std::complex<double>(z.real, z.imag));
       }
       default:
@@ -267,6 +285,7 @@ class ListReader {
   Shape shape_;
   Kind first_ = Kind::none;
   Weak strength_ = Weak::bare;
+  bool unsigned_ = false;
   bool is_wide_ = false;
   int value_rank_ = 0;
   DType array_dtype_ = DType::invalid;
@@ -382,10 +401,14 @@ Tensor natural_tensor(PyObject* object) {
 }
 
 Tensor tensor_as(PyObject* object, DType dtype) {
-  Tensor value = weak_tensor(object);
+  Tensor value;
+  if (dtype == uint64 && PyLong_CheckExact(object)) return Tensor(static_cast<uint64_t>(whole_value(object, true)));
+  if (dtype == uint64 && (PyList_Check(object) || PyTuple_Check(object))) value = ListReader(object, uint64).finish();
+  else value = weak_tensor(object);
   if (value.impl()->weak != Weak::strong) return convert_weak(object, value, dtype);
   if (value.dtype() == dtype) return value;
-  if (!is_tensor(object) && !is_tensor_shape(object) && literal_fits(value.dtype(), dtype)) return cast_to(value, dtype);
+  if (!is_tensor(object) && !is_tensor_shape(object) && literal_fits(value.dtype(), dtype))
+    return cast_to(value, dtype);
   if (is_tensor_shape(object)) return convert_weak(object, value, dtype);
   throw ValueError("Tensor conversion requested dtype " + std::string(name_of(dtype)) + " for Tensor with dtype " +
                    std::string(name_of(value.dtype())) + ": " + value.repr());
@@ -409,9 +432,11 @@ std::vector<Tensor> tensor_list(PyObject* object, bool weak, const char* who, co
     }
     return list;
   }
-  if (!PyList_Check(object) && !PyTuple_Check(object) && !(is_numpy(object) && PySequence_Check(object) && PySequence_Size(object) >= 0)) {
+  if (!PyList_Check(object) && !PyTuple_Check(object) &&
+      !(is_numpy(object) && PySequence_Check(object) && PySequence_Size(object) >= 0)) {
     PyErr_Clear();
-    raise(PyExc_TypeError, std::string("Expected list for '") + name + "' argument to '" + who + "' Op, not " + repr_of(object) + ".");
+    raise(PyExc_TypeError,
+          std::string("Expected list for '") + name + "' argument to '" + who + "' Op, not " + repr_of(object) + ".");
   }
   nb::object items = owned(PySequence_Fast(object, "a list was expected"));
   list.reserve(static_cast<size_t>(PySequence_Fast_GET_SIZE(items.ptr())));

@@ -15,8 +15,7 @@ namespace {
 
 using NameAndType = std::pair<std::string, std::string>;
 
-template <class Device>
-std::vector<NameAndType> pairs(const std::vector<Device>& devices) {
+template <class Device> std::vector<NameAndType> pairs(const std::vector<Device>& devices) {
   std::vector<NameAndType> list;
   for (const Device& device : devices) list.emplace_back(device.name, device.device_type);
   return list;

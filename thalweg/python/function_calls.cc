@@ -19,8 +19,7 @@ struct FunctionPlan {
 };
 
 struct PyFunction {
-  PyObject_HEAD
-  vectorcallfunc call;
+  PyObject_HEAD vectorcallfunc call;
   const FunctionDef* def;
   FunctionPlan* plan;
 };
@@ -70,10 +69,14 @@ std::string record_name(const FunctionDef& def) {
 PyObject* make_results(PyFunction* self, Results& results) {
   const FunctionDef& def = *self->def;
   switch (def.result) {
-    case ResultKind::none: return Py_NewRef(Py_None);
-    case ResultKind::one: return wrap(std::move(results.one));
-    case ResultKind::list: return make_list(std::move(results.many)).release().ptr();
-    case ResultKind::record: break;
+    case ResultKind::none:
+      return Py_NewRef(Py_None);
+    case ResultKind::one:
+      return wrap(std::move(results.one));
+    case ResultKind::list:
+      return make_list(std::move(results.many)).release().ptr();
+    case ResultKind::record:
+      break;
   }
   FunctionPlan& plan = plan_of(self);
   if (!plan.record) plan.record = record_type(record_name(def), {def.result_names.begin(), def.result_names.end()});
@@ -94,9 +97,10 @@ bool read_argument(const FunctionDef& def, size_t i, PyObject* value, Argument& 
       return is_heavy(argument.tensor);
     case ParamKind::tensors:
       argument.tensors = tensor_list(value, false, last_part(def.names[0]).c_str(), param.name.c_str());
-      return std::any_of(argument.tensors.begin(), argument.tensors.end(), [](const Tensor& t) { return is_heavy(t.get()); });
+      return std::any_of(argument.tensors.begin(), argument.tensors.end(),
+                         [](const Tensor& t) { return is_heavy(t.get()); });
     case ParamKind::value:
-      argument.value = to_attr_value(value, *param.type, param.name.c_str());
+      argument.value = to_attr_value(value, *param.type, param.name.c_str(), Strictness::function);
       if (auto* shape = std::get_if<Shape>(&argument.value)) return shape->num_elements() > 16 * 1024;
       return false;
   }
@@ -115,7 +119,7 @@ PyObject* run(PyFunction* self, PyObject* const* slots, Argument* arguments, Ten
     if (!value) continue;
     if (!kept.get()) kept = Attrs(*def.options);
     options = kept.get();
-    set_attr(*def.options, kept.get(), static_cast<int>(i), value);
+    set_attr(*def.options, kept.get(), static_cast<int>(i), value, Strictness::function);
   }
   Results results;
   {
@@ -134,7 +138,8 @@ PyObject* call_function(PyObject* callable, PyObject* const* args, size_t flags,
     if (plan.kept) {
       TensorArguments::Use use(*plan.kept);
       Tensor held[TensorArguments::most];
-      if (use.items) [[likely]] return run(self, slots, use.items, held);
+      if (use.items) [[likely]]
+        return run(self, slots, use.items, held);
     }
     std::vector<Argument> arguments(plan.num_params);
     std::vector<Tensor> held(plan.num_params);
@@ -172,7 +177,9 @@ nb::dict describe(const FunctionDef& def) {
   return d;
 }
 
-PyObject* text(const std::string& s) { return PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size())); }
+PyObject* text(const std::string& s) {
+  return PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size()));
+}
 PyObject* get_name(PyObject* self, void*) { return text(last_part(def_of(self).names[0])); }
 PyObject* get_module(PyObject* self, void*) {
   const std::string& name = def_of(self).names[0];
@@ -203,7 +210,8 @@ PyGetSetDef attributes[] = {
 }  // namespace
 
 void define_function_calls(nb::module_& module) {
-  function_type = make_callable_type("thalweg.PublicFunction", sizeof(PyFunction), offsetof(PyFunction, call), drop_function, show, attributes);
+  function_type = make_callable_type("thalweg.PublicFunction", sizeof(PyFunction), offsetof(PyFunction, call),
+                                     drop_function, show, attributes);
   module.def(
       "functions",
       [] {

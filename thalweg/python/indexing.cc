@@ -1,7 +1,6 @@
 // x[...], len(x), and iteration along the first axis.
-#include "thalweg/core/index.h"
-
 #include "thalweg/core/error.h"
+#include "thalweg/core/index.h"
 #include "thalweg/python/convert.h"
 #include "thalweg/python/tensor_slots.h"
 
@@ -11,10 +10,13 @@ namespace {
 [[noreturn]] void refuse(PyObject* entry) {
   raise(PyExc_TypeError,
         "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are "
-        "valid indices, got " + repr_of(entry));
+        "valid indices, got " +
+            repr_of(entry));
 }
 
-bool is_whole_scalar(const Tensor& t) { return t.rank() == 0 && (t.dtype() == int32 || t.dtype() == int64 || t.dtype() == int16); }
+bool is_whole_scalar(const Tensor& t) {
+  return t.rank() == 0 && (t.dtype() == int32 || t.dtype() == int64 || t.dtype() == int16);
+}
 
 // A tensor or array between the brackets: one number, or a mask.
 Tensor index_tensor(PyObject* entry) {

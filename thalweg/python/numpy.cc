@@ -15,31 +15,51 @@ constexpr size_t long_copy = 1 << 20;
 
 const char* buffer_format(DType dtype) {
   switch (dtype) {
-    case float16: return "e";
-    case float32: return "f";
-    case float64: return "d";
-    case int8: return "b";
-    case int16: return "h";
-    case int32: return "i";
-    case int64: return "q";
-    case uint8: return "B";
-    case uint16: return "H";
-    case uint32: return "I";
-    case uint64: return "Q";
-    case bool_: return "?";
-    case complex64: return "Zf";
-    case complex128: return "Zd";
-    default: return nullptr;
+    case float16:
+      return "e";
+    case float32:
+      return "f";
+    case float64:
+      return "d";
+    case int8:
+      return "b";
+    case int16:
+      return "h";
+    case int32:
+      return "i";
+    case int64:
+      return "q";
+    case uint8:
+      return "B";
+    case uint16:
+      return "H";
+    case uint32:
+      return "I";
+    case uint64:
+      return "Q";
+    case bool_:
+      return "?";
+    case complex64:
+      return "Zf";
+    case complex128:
+      return "Zd";
+    default:
+      return nullptr;
   }
 }
 
 DType whole_dtype(bool has_sign, Py_ssize_t bytes) {
   switch (bytes) {
-    case 1: return has_sign ? int8 : uint8;
-    case 2: return has_sign ? int16 : uint16;
-    case 4: return has_sign ? int32 : uint32;
-    case 8: return has_sign ? int64 : uint64;
-    default: return DType::invalid;
+    case 1:
+      return has_sign ? int8 : uint8;
+    case 2:
+      return has_sign ? int16 : uint16;
+    case 4:
+      return has_sign ? int32 : uint32;
+    case 8:
+      return has_sign ? int64 : uint64;
+    default:
+      return DType::invalid;
   }
 }
 
@@ -50,13 +70,28 @@ DType dtype_of_format(const char* format, Py_ssize_t bytes) {
   if (f == "Zd") return complex128;
   if (f.size() != 1) return DType::invalid;
   switch (f[0]) {
-    case '?': return bool_;
-    case 'e': return float16;
-    case 'f': return float32;
-    case 'd': return float64;
-    case 'b': case 'h': case 'i': case 'l': case 'q': return whole_dtype(true, bytes);
-    case 'B': case 'H': case 'I': case 'L': case 'Q': return whole_dtype(false, bytes);
-    default: return DType::invalid;
+    case '?':
+      return bool_;
+    case 'e':
+      return float16;
+    case 'f':
+      return float32;
+    case 'd':
+      return float64;
+    case 'b':
+    case 'h':
+    case 'i':
+    case 'l':
+    case 'q':
+      return whole_dtype(true, bytes);
+    case 'B':
+    case 'H':
+    case 'I':
+    case 'L':
+    case 'Q':
+      return whole_dtype(false, bytes);
+    default:
+      return DType::invalid;
   }
 }
 
@@ -202,8 +237,13 @@ Tensor from_special(const nb::object& array) {
   }
   if (nb::cast<std::string_view>(dtype.attr("byteorder")) == ">")
     return from_numpy(array.attr("astype")(dtype.attr("newbyteorder")("=")).ptr());
-  const char* name = kind == "M" ? "DATETIME" : kind == "m" ? "TIMEDELTA" : kind == "V" ? "VOID" : kind == "c" ? "CLONGDOUBLE" : "LONGDOUBLE";
-  throw ValueError(std::string("Failed to convert a NumPy array to a Tensor (Unsupported numpy type: NPY_") + name + ").");
+  const char* name = kind == "M"   ? "DATETIME"
+                     : kind == "m" ? "TIMEDELTA"
+                     : kind == "V" ? "VOID"
+                     : kind == "c" ? "CLONGDOUBLE"
+                                   : "LONGDOUBLE";
+  throw ValueError(std::string("Failed to convert a NumPy array to a Tensor (Unsupported numpy type: NPY_") + name +
+                   ").");
 }
 
 nb::object empty_array(const Shape& shape, PyObject* type) {
@@ -214,7 +254,8 @@ nb::object empty_array(const Shape& shape, PyObject* type) {
 nb::object string_array(const Tensor& tensor) {
   nb::object array = empty_array(tensor.shape(), reinterpret_cast<PyObject*>(&PyBaseObject_Type));
   BufferView view;
-  if (!view.open(array.ptr(), PyBUF_WRITABLE | PyBUF_STRIDES | PyBUF_FORMAT)) throw ValueError("NumPy made an array that cannot be written");
+  if (!view.open(array.ptr(), PyBUF_WRITABLE | PyBUF_STRIDES | PyBUF_FORMAT))
+    throw ValueError("NumPy made an array that cannot be written");
   auto** slots = static_cast<PyObject**>(view->buf);
   auto values = tensor.span<std::string>();
   for (size_t i = 0; i < values.size(); ++i) {
@@ -250,7 +291,8 @@ nb::object scalar(const Tensor& t) {
   } else if (t.dtype() == bool_) {
     value = nb::borrow(t.item<bool>() ? Py_True : Py_False);
   } else {
-    value = owned(t.dtype() == uint64 ? PyLong_FromUnsignedLongLong(t.item<uint64_t>()) : PyLong_FromLongLong(t.item<int64_t>()));
+    value = owned(t.dtype() == uint64 ? PyLong_FromUnsignedLongLong(t.item<uint64_t>())
+                                      : PyLong_FromLongLong(t.item<int64_t>()));
   }
   return owned(PyObject_CallOneArg(numpy_type(t.dtype()), value.ptr()));
 }
@@ -258,7 +300,8 @@ nb::object scalar(const Tensor& t) {
 void require_value(const Tensor& tensor) {
   if (tensor.is_symbolic()) throw TypeError("a symbolic tensor has no value to show NumPy: it is being traced");
   if (!plain_types.has(tensor.dtype()) && tensor.dtype() != string)
-    throw InvalidArgumentError("Cannot convert a Tensor of dtype " + std::string(name_of(tensor.dtype())) + " to a NumPy array.");
+    throw InvalidArgumentError("Cannot convert a Tensor of dtype " + std::string(name_of(tensor.dtype())) +
+                               " to a NumPy array.");
 }
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
@@ -305,18 +348,22 @@ bool is_numpy(PyObject* object) {
 }
 
 Tensor from_numpy(PyObject* object) {
-  nb::object array = PyObject_TypeCheck(object, numpy_types().array) ? nb::borrow(object) : nb::object(numpy().attr("asarray")(nb::handle(object)));
+  nb::object array = PyObject_TypeCheck(object, numpy_types().array)
+                         ? nb::borrow(object)
+                         : nb::object(numpy().attr("asarray")(nb::handle(object)));
   auto view = std::make_unique<BufferView>();
   if (!view->open(array.ptr(), PyBUF_STRIDES | PyBUF_FORMAT)) return from_special(array);
   DType dtype = dtype_of_format((*view)->format, (*view)->itemsize);
   if (dtype == DType::invalid) return from_special(array);
   if (!PyBuffer_IsContiguous(&view->view(), 'C')) {
     array = numpy().attr("ascontiguousarray")(array);
-    if (!view->open(array.ptr(), PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)) throw ValueError("NumPy could not make this array contiguous");
+    if (!view->open(array.ptr(), PyBUF_C_CONTIGUOUS | PyBUF_FORMAT))
+      throw ValueError("NumPy could not make this array contiguous");
   }
   constexpr Py_ssize_t worth_sharing = 4096;
   bool aligned = reinterpret_cast<uintptr_t>((*view)->buf) % size_of(dtype) == 0;
-  if (!(*view)->readonly || (*view)->len < worth_sharing || !aligned || !never_changes(array.ptr())) return copy_of(view->view(), dtype);
+  if (!(*view)->readonly || (*view)->len < worth_sharing || !aligned || !never_changes(array.ptr()))
+    return copy_of(view->view(), dtype);
   Shape shape = shape_of(view->view());
   void* data = (*view)->buf;
   return soft(Tensor::view(dtype, shape, data, release_view, view.release()));
@@ -325,7 +372,8 @@ Tensor from_numpy(PyObject* object) {
 PyObject* to_numpy(const Tensor& tensor) {
   require_value(tensor);
   if (tensor.rank() == 0) {
-    if (tensor.dtype() == bfloat16 && numpy_type(bfloat16) == numpy_type(uint16)) return plain_array(tensor).attr("item")().release().ptr();
+    if (tensor.dtype() == bfloat16 && numpy_type(bfloat16) == numpy_type(uint16))
+      return plain_array(tensor).attr("item")().release().ptr();
     return scalar(tensor).release().ptr();
   }
   return (tensor.dtype() == string ? string_array(tensor) : plain_array(tensor)).release().ptr();
@@ -338,7 +386,8 @@ PyObject* to_array(PyObject* self, PyObject* const* args, Py_ssize_t num_args, P
     if (num_args > 2) throw TypeError("__array__() takes at most 2 arguments");
     if (num_args > 0) dtype = nb::borrow(args[0]);
     for (Py_ssize_t i = 0; i < num_keywords; ++i)
-      if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, i), "dtype") == 0) dtype = nb::borrow(args[num_args + i]);
+      if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, i), "dtype") == 0)
+        dtype = nb::borrow(args[num_args + i]);
     const Tensor& tensor = tensor_of(self);
     require_value(tensor);
     nb::object array = tensor.dtype() == string ? string_array(tensor) : plain_array(tensor);

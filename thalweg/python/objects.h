@@ -14,8 +14,7 @@ namespace nb = nanobind;
 
 /// A tensor in Python: the handle, and what users hang on it (Keras sets attributes on tensors).
 struct PyTensor {
-  PyObject_HEAD
-  Tensor tensor;
+  PyObject_HEAD Tensor tensor;
   PyObject* attributes;
   PyObject* weak_references;
 };
@@ -34,8 +33,7 @@ PyObject* wrap(Tensor tensor);
 /// Sets Python's error from the C++ exception being handled.
 void set_python_error() noexcept;
 /// Runs `body`; an exception becomes Python's error and the result null (or -1).
-template <class F>
-auto guarded(F&& body) noexcept -> decltype(body()) {
+template <class F> auto guarded(F&& body) noexcept -> decltype(body()) {
   try {
     return body();
   } catch (...) {

@@ -11,17 +11,16 @@
 namespace thalweg::python {
 namespace {
 
-/// What a call needs to know of an op, derived at its first call. Names: inputs, attributes, type attributes, `name`.
+/// What a call needs to know of an op, derived at its first call. Names: inputs, attributes, `name`, type attributes.
 struct OpPlan {
   Parameters parameters;
-  std::vector<int> attr_rows;             // the rows of the attribute names, in their order
-  std::vector<std::string> type_attrs;    // T and the like, which the inputs decide
-  PyObject* record = nullptr;             // the named tuple of several results
+  std::vector<int> attr_rows;           // the rows of the attribute names, in their order
+  std::vector<std::string> type_attrs;  // T and the like, which the inputs decide
+  PyObject* record = nullptr;           // the named tuple of several results
 };
 
 struct PyOp {
-  PyObject_HEAD
-  vectorcallfunc call;
+  PyObject_HEAD vectorcallfunc call;
   const Op* op;
   OpPlan* plan;
 };
@@ -60,12 +59,13 @@ std::unique_ptr<OpPlan> make_plan(const Op& op) {
         p.required = required ? p.names.size() : p.required;
       }
   p.required = std::max(p.required, op.args.size());
+  p.add("name");
   for (const TypeAttr& attr : op.type_attrs) {
     if (op.attrs && op.attrs->find(attr.name) >= 0) continue;
     p.add(attr.name);
     plan->type_attrs.push_back(attr.name);
   }
-  p.add("name");
+  p.unlisted = plan->type_attrs.size();
   return plan;
 }
 
@@ -83,7 +83,7 @@ AttrsRef read_attrs(const Op& op, const OpPlan& plan, PyObject* const* slots, At
     if (!value) continue;
     if (!changed) kept = Attrs(*op.attrs);
     changed = true;
-    set_attr(*op.attrs, kept.get(), plan.attr_rows[i], value);
+    set_attr(*op.attrs, kept.get(), plan.attr_rows[i], value, Strictness::raw_op);
   }
   return changed ? static_cast<AttrsRef>(kept) : op.default_attrs();
 }
@@ -91,17 +91,19 @@ AttrsRef read_attrs(const Op& op, const OpPlan& plan, PyObject* const* slots, At
 // T=tf.float32: the inputs of that type attribute must be, or become, float32.
 DType given_type(const Op& op, const OpPlan& plan, const Arg& arg, PyObject* const* slots) {
   for (size_t i = 0; i < plan.type_attrs.size(); ++i) {
-    PyObject* value = slots[op.args.size() + plan.attr_rows.size() + i];
+    PyObject* value = slots[op.args.size() + plan.attr_rows.size() + 1 + i];
     if (value && value != Py_None && plan.type_attrs[i] == arg.type_attr && !arg.mixed) return to_dtype(value);
   }
   return DType::invalid;
 }
 
-void read_list(const Op& op, const Arg& arg, PyObject* value, std::vector<Tensor>& inputs, std::optional<size_t>& length) {
+void read_list(const Op& op, const Arg& arg, PyObject* value, std::vector<Tensor>& inputs,
+               std::optional<size_t>& length) {
   std::vector<Tensor> list = tensor_list(value, true, snake_case(op.name).c_str(), arg.name.c_str());
   if (length && *length != list.size())
-    throw ValueError("List argument '" + arg.name + "' to '" + op.name + "' Op with length " + std::to_string(list.size()) +
-                     " must match length " + std::to_string(*length) + " of the other list.");
+    throw ValueError("List argument '" + arg.name + "' to '" + op.name + "' Op with length " +
+                     std::to_string(list.size()) + " must match length " + std::to_string(*length) +
+                     " of the other list.");
   length = list.size();
   for (Tensor& t : list) inputs.push_back(std::move(t));
 }
@@ -112,7 +114,8 @@ PyObject* make_results(PyOp* self, std::span<TensorImpl* const> out) {
   if (op.results.size() == 1 && !op.results[0].is_list()) return wrap(Tensor(out[0]));
   std::vector<Tensor> tensors;
   for (TensorImpl* t : out) tensors.emplace_back(t);
-  auto num_lists = static_cast<size_t>(std::count_if(op.results.begin(), op.results.end(), [](const Arg& a) { return a.is_list(); }));
+  auto num_lists = static_cast<size_t>(
+      std::count_if(op.results.begin(), op.results.end(), [](const Arg& a) { return a.is_list(); }));
   size_t singles = op.results.size() - num_lists;
   size_t each = num_lists ? (tensors.size() - singles) / num_lists : 0;
   std::vector<nb::object> values;
@@ -122,7 +125,8 @@ PyObject* make_results(PyOp* self, std::span<TensorImpl* const> out) {
       values.push_back(nb::steal(wrap(std::move(tensors[next++]))));
       continue;
     }
-    std::vector<Tensor> list(tensors.begin() + static_cast<std::ptrdiff_t>(next), tensors.begin() + static_cast<std::ptrdiff_t>(next + each));
+    std::vector<Tensor> list(tensors.begin() + static_cast<std::ptrdiff_t>(next),
+                             tensors.begin() + static_cast<std::ptrdiff_t>(next + each));
     next += each;
     values.push_back(make_list(std::move(list)));
   }
@@ -144,7 +148,8 @@ PyObject* run(PyOp* self, std::span<const TensorRef> in, AttrsRef attrs) {
   if (count < 0) throw InvalidArgumentError(std::string(self->op->name) + ": the number of results is negative");
   auto size = static_cast<size_t>(count);
   if (size > few) many_outputs.resize(size);
-  std::span<TensorImpl*> out = size > few ? std::span<TensorImpl*>(many_outputs) : std::span<TensorImpl*>(few_outputs, size);
+  std::span<TensorImpl*> out =
+      size > few ? std::span<TensorImpl*>(many_outputs) : std::span<TensorImpl*>(few_outputs, size);
   bool heavy = std::any_of(in.begin(), in.end(), [](const TensorRef& t) { return is_heavy(t.p); });
   {
     WithoutGil released(heavy);
@@ -204,7 +209,8 @@ nb::dict describe(const Op& op) {
   for (int row = 0; op.attrs && row < static_cast<int>(op.attrs->rows.size()); ++row) {
     const AttrRow& r = op.attrs->rows[static_cast<size_t>(row)];
     attrs.append(nb::make_tuple(std::string(r.name).c_str(), static_cast<int>(r.type->kind), r.type->optional,
-                                nb::steal(from_attr_value(op.attrs->get(op.attrs->defaults, row))), is_required(*op.attrs, row)));
+                                nb::steal(from_attr_value(op.attrs->get(op.attrs->defaults, row))),
+                                is_required(*op.attrs, row)));
   }
   d["name"] = op.name;
   d["doc"] = op.doc;
@@ -219,7 +225,9 @@ PyObject* get_name(PyObject* self, void*) { return PyUnicode_FromString(op_of(se
 PyObject* get_module(PyObject*, void*) { return PyUnicode_FromString("thalweg.raw_ops"); }
 PyObject* get_doc(PyObject* self, void*) { return PyUnicode_FromString(op_of(self).doc); }
 PyObject* get_signature(PyObject* self, void*) {
-  return guarded([&] { return checked(PyObject_CallFunctionObjArgs(hook(Hook::signature), describe(op_of(self)).ptr(), nullptr)); });
+  return guarded([&] {
+    return checked(PyObject_CallFunctionObjArgs(hook(Hook::signature), describe(op_of(self)).ptr(), nullptr));
+  });
 }
 PyObject* get_description(PyObject* self, void*) {
   return guarded([&] { return describe(op_of(self)).release().ptr(); });

@@ -16,26 +16,62 @@ struct Operator {
   const char* of_bools = nullptr;  // where truth values have a function of their own
 };
 enum Which : size_t {
-  plus, minus, times, over, floor_over, remainder, power, product, bit_and, bit_or, bit_xor,
-  less, less_equal, equal, not_equal, greater, greater_equal, negation, magnitude, inversion, num_operators
+  plus,
+  minus,
+  times,
+  over,
+  floor_over,
+  remainder,
+  power,
+  product,
+  bit_and,
+  bit_or,
+  bit_xor,
+  less,
+  less_equal,
+  equal,
+  not_equal,
+  greater,
+  greater_equal,
+  negation,
+  magnitude,
+  inversion,
+  num_operators
 };
 constexpr std::array<Operator, num_operators> operators = {{
-    {"+", "add"}, {"-", "subtract"}, {"*", "multiply"}, {"/", "divide"}, {"//", "math.floordiv"}, {"%", "math.floormod"},
-    {"**", "pow"}, {"@", "matmul"}, {"&", "bitwise.bitwise_and", "math.logical_and"},
-    {"|", "bitwise.bitwise_or", "math.logical_or"}, {"^", "bitwise.bitwise_xor", "math.logical_xor"},
-    {"<", "less"}, {"<=", "less_equal"}, {"==", "equal"}, {"!=", "not_equal"}, {">", "greater"}, {">=", "greater_equal"},
-    {"-", "negative"}, {"abs", "abs"}, {"~", "bitwise.invert", "math.logical_not"},
+    {"+", "add"},
+    {"-", "subtract"},
+    {"*", "multiply"},
+    {"/", "divide"},
+    {"//", "math.floordiv"},
+    {"%", "math.floormod"},
+    {"**", "pow"},
+    {"@", "matmul"},
+    {"&", "bitwise.bitwise_and", "math.logical_and"},
+    {"|", "bitwise.bitwise_or", "math.logical_or"},
+    {"^", "bitwise.bitwise_xor", "math.logical_xor"},
+    {"<", "less"},
+    {"<=", "less_equal"},
+    {"==", "equal"},
+    {"!=", "not_equal"},
+    {">", "greater"},
+    {">=", "greater_equal"},
+    {"-", "negative"},
+    {"abs", "abs"},
+    {"~", "bitwise.invert", "math.logical_not"},
 }};
 
 // Registration is over before Python runs, so a name that is found stays found.
 const FunctionDef& function_of(Which which, bool of_bools) {
   static const FunctionDef* found[num_operators][2] = {};
   const FunctionDef*& def = found[which][of_bools];
-  if (def) [[likely]] return *def;
+  if (def) [[likely]]
+    return *def;
   const Operator& op = operators[which];
   const char* name = of_bools && op.of_bools ? op.of_bools : op.function;
   def = find_function(name);
-  if (!def) raise(PyExc_TypeError, std::string("the operator ") + op.symbol + " needs tf." + name + ", which this build lacks");
+  if (!def)
+    raise(PyExc_TypeError, std::string("the operator ") + op.symbol + " needs tf." + name + ", which this build lacks");
   return *def;
 }
 
@@ -53,13 +89,13 @@ PyObject* call(const FunctionDef& def, Argument* arguments, TensorImpl* left, Te
 PyObject* call(const FunctionDef& def, TensorImpl* left, TensorImpl* right) {
   static TensorArguments& kept = *new TensorArguments;
   TensorArguments::Use use(kept);
-  if (use.items) [[likely]] return call(def, use.items, left, right);
+  if (use.items) [[likely]]
+    return call(def, use.items, left, right);
   Argument own[2];
   return call(def, own, left, right);
 }
 
-template <Which W>
-PyObject* binary(PyObject* left, PyObject* right) {
+template <Which W> PyObject* binary(PyObject* left, PyObject* right) {
   return guarded([&] {
     Tensor held;
     bool left_is = is_tensor(left), right_is = is_tensor(right);
@@ -71,9 +107,9 @@ PyObject* binary(PyObject* left, PyObject* right) {
   });
 }
 
-template <Which W>
-PyObject* unary(PyObject* self) {
-  return guarded([&] { return call(function_of(W, tensor_of(self).dtype() == bool_), tensor_of(self).get(), nullptr); });
+template <Which W> PyObject* unary(PyObject* self) {
+  return guarded(
+      [&] { return call(function_of(W, tensor_of(self).dtype() == bool_), tensor_of(self).get(), nullptr); });
 }
 
 PyObject* raise_to(PyObject* base, PyObject* exponent, PyObject* modulus) {
@@ -97,12 +133,18 @@ PyObject* compare_equal(PyObject* self, PyObject* other, bool wanted) {
 
 PyObject* compare(PyObject* self, PyObject* other, int how) {
   switch (how) {
-    case Py_EQ: return compare_equal(self, other, true);
-    case Py_NE: return compare_equal(self, other, false);
-    case Py_LT: return binary<less>(self, other);
-    case Py_LE: return binary<less_equal>(self, other);
-    case Py_GT: return binary<greater>(self, other);
-    default: return binary<greater_equal>(self, other);
+    case Py_EQ:
+      return compare_equal(self, other, true);
+    case Py_NE:
+      return compare_equal(self, other, false);
+    case Py_LT:
+      return binary<less>(self, other);
+    case Py_LE:
+      return binary<less_equal>(self, other);
+    case Py_GT:
+      return binary<greater>(self, other);
+    default:
+      return binary<greater_equal>(self, other);
   }
 }
 
@@ -158,15 +200,27 @@ PyObject* as_index(PyObject* self) {
 
 void add_operator_slots(std::vector<PyType_Slot>& slots) {
   slots.insert(slots.end(), {
-      slot(Py_nb_add, binary<plus>), slot(Py_nb_subtract, binary<minus>), slot(Py_nb_multiply, binary<times>),
-      slot(Py_nb_true_divide, binary<over>), slot(Py_nb_floor_divide, binary<floor_over>),
-      slot(Py_nb_remainder, binary<remainder>), slot(Py_nb_power, raise_to),
-      slot(Py_nb_matrix_multiply, binary<product>), slot(Py_nb_and, binary<bit_and>), slot(Py_nb_or, binary<bit_or>),
-      slot(Py_nb_xor, binary<bit_xor>), slot(Py_nb_negative, unary<negation>), slot(Py_nb_positive, same),
-      slot(Py_nb_absolute, unary<magnitude>), slot(Py_nb_invert, unary<inversion>), slot(Py_nb_bool, truth),
-      slot(Py_nb_int, as_int), slot(Py_nb_float, as_float), slot(Py_nb_index, as_index),
-      slot(Py_tp_richcompare, compare),
-  });
+                                slot(Py_nb_add, binary<plus>),
+                                slot(Py_nb_subtract, binary<minus>),
+                                slot(Py_nb_multiply, binary<times>),
+                                slot(Py_nb_true_divide, binary<over>),
+                                slot(Py_nb_floor_divide, binary<floor_over>),
+                                slot(Py_nb_remainder, binary<remainder>),
+                                slot(Py_nb_power, raise_to),
+                                slot(Py_nb_matrix_multiply, binary<product>),
+                                slot(Py_nb_and, binary<bit_and>),
+                                slot(Py_nb_or, binary<bit_or>),
+                                slot(Py_nb_xor, binary<bit_xor>),
+                                slot(Py_nb_negative, unary<negation>),
+                                slot(Py_nb_positive, same),
+                                slot(Py_nb_absolute, unary<magnitude>),
+                                slot(Py_nb_invert, unary<inversion>),
+                                slot(Py_nb_bool, truth),
+                                slot(Py_nb_int, as_int),
+                                slot(Py_nb_float, as_float),
+                                slot(Py_nb_index, as_index),
+                                slot(Py_tp_richcompare, compare),
+                            });
 }
 
 }  // namespace thalweg::python

@@ -26,7 +26,8 @@ PyObject* get_priority(PyObject*, void*) { return PyLong_FromLong(100); }
 PyObject* get_false(PyObject*, void*) { Py_RETURN_FALSE; }
 // What only a graph's tensors have.
 PyObject* get_undefined(PyObject*, void* name) {
-  PyErr_Format(PyExc_AttributeError, "Tensor.%s is undefined when eager execution is enabled.", static_cast<const char*>(name));
+  PyErr_Format(PyExc_AttributeError, "Tensor.%s is undefined when eager execution is enabled.",
+               static_cast<const char*>(name));
   return nullptr;
 }
 
@@ -92,7 +93,8 @@ PyObject* reduce(PyObject* self, PyObject*) {
   return guarded([&] {
     const Tensor& t = tensor_of(self);
     if (t.is_symbolic() || t.dtype() == resource || t.dtype() == variant)
-      throw TypeError("a tensor of dtype " + std::string(name_of(t.dtype())) + " cannot be pickled: it has no value of its own");
+      throw TypeError("a tensor of dtype " + std::string(name_of(t.dtype())) +
+                      " cannot be pickled: it has no value of its own");
     nb::object data;
     if (t.dtype() == string) {
       nb::list list;
@@ -102,7 +104,9 @@ PyObject* reduce(PyObject* self, PyObject*) {
       data = nb::bytes(static_cast<const char*>(t.impl()->data), t.nbytes());
     }
     nb::object rebuild = nb::module_::import_("thalweg._thalweg").attr("rebuild");
-    return nb::make_tuple(rebuild, nb::make_tuple(static_cast<int>(t.dtype()), shape_tuple(t.shape()), data)).release().ptr();
+    return nb::make_tuple(rebuild, nb::make_tuple(static_cast<int>(t.dtype()), shape_tuple(t.shape()), data))
+        .release()
+        .ptr();
   });
 }
 
@@ -110,18 +114,19 @@ PyObject* dlpack(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) { retu
 PyObject* dlpack_device(PyObject*, PyObject*) { return Py_BuildValue("(ii)", 1, 0); }
 PyObject* tf_tensor(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) { return Py_NewRef(self); }
 PyObject* refuse_eval(PyObject*, PyObject* const*, Py_ssize_t, PyObject*) {
-  PyErr_SetString(PyExc_NotImplementedError, "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?");
+  PyErr_SetString(PyExc_NotImplementedError,
+                  "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?");
   return nullptr;
 }
 
-template <class F>
-PyCFunction c_function(F function) {
+template <class F> PyCFunction c_function(F function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
 constexpr int with_keywords = METH_FASTCALL | METH_KEYWORDS;
 
 PyMethodDef methods[] = {
-    {"numpy", numpy, METH_NOARGS, "The value as a NumPy array of its own, a NumPy scalar for rank 0, bytes for a string."},
+    {"numpy", numpy, METH_NOARGS,
+     "The value as a NumPy array of its own, a NumPy scalar for rank 0, bytes for a string."},
     {"_numpy", numpy, METH_NOARGS, nullptr},
     {"__array__", c_function(to_array), with_keywords, "The value as a NumPy array."},
     {"cpu", cpu, METH_NOARGS, "The tensor on CPU:0."},
@@ -130,7 +135,8 @@ PyMethodDef methods[] = {
     {"set_shape", set_shape, METH_O, "Checks that the tensor has this shape."},
     {"_shape_tuple", dims_as_tuple, METH_NOARGS, nullptr},
     {"_rank", rank_method, METH_NOARGS, nullptr},
-    {"ref", reference, METH_NOARGS, "A hashable reference, for sets and keys: two are equal when the tensor is the same object."},
+    {"ref", reference, METH_NOARGS,
+     "A hashable reference, for sets and keys: two are equal when the tensor is the same object."},
     {"experimental_ref", reference, METH_NOARGS, "The older name of ref()."},
     {"eval", c_function(refuse_eval), with_keywords, "Graphs only; see numpy()."},
     {"__complex__", as_complex, METH_NOARGS, nullptr},

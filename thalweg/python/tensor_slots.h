@@ -23,8 +23,7 @@ PyObject* to_array(PyObject* self, PyObject* const* args, Py_ssize_t num_args, P
 /// dlpack.cc: `__dlpack__(...)`.
 PyObject* to_dlpack(PyObject* self);
 
-template <class F>
-PyType_Slot slot(int which, F function) {
+template <class F> PyType_Slot slot(int which, F function) {
   if constexpr (std::is_function_v<std::remove_pointer_t<F>>) return {which, reinterpret_cast<void*>(function)};
   else return {which, static_cast<void*>(function)};
 }

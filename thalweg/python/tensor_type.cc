@@ -1,7 +1,8 @@
 // The Tensor type: a raw CPython heap type, because `x + y` must cost tens of nanoseconds.
-#include "thalweg/python/tensor_slots.h"
-
+#include <Python.h>
 #include <structmember.h>
+
+#include "thalweg/python/tensor_slots.h"
 
 namespace thalweg::python {
 
@@ -17,7 +18,8 @@ int num_free = 0;
 
 void drop_tensor(PyObject* self) {
   auto* object = reinterpret_cast<PyTensor*>(self);
-  if (object->weak_references) [[unlikely]] PyObject_ClearWeakRefs(self);
+  if (object->weak_references) [[unlikely]]
+    PyObject_ClearWeakRefs(self);
   Py_CLEAR(object->attributes);
   object->tensor.~Tensor();
   PyTypeObject* type = Py_TYPE(self);
@@ -70,9 +72,8 @@ PyObject* wrap(Tensor tensor) {
 
 void make_tensor_types() {
   std::vector<PyType_Slot> slots = {
-      slot(Py_tp_dealloc, drop_tensor), slot(Py_tp_hash, hash_tensor),
-      slot(Py_tp_repr, tensor_repr),    slot(Py_tp_str, tensor_str),
-      slot(Py_tp_members, members),     slot(Py_tp_doc, const_cast<char*>(doc)),
+      slot(Py_tp_dealloc, drop_tensor), slot(Py_tp_hash, hash_tensor), slot(Py_tp_repr, tensor_repr),
+      slot(Py_tp_str, tensor_str),      slot(Py_tp_members, members),  slot(Py_tp_doc, const_cast<char*>(doc)),
   };
   add_operator_slots(slots);
   add_indexing_slots(slots);

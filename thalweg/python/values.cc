@@ -36,8 +36,8 @@ Shape from_sequence(PyObject* sequence) {
 
 Shape from_tensor(const Tensor& tensor) {
   if (!is_integer(tensor.dtype()) || tensor.rank() > 1)
-    throw TypeError("a shape must be an integer vector, got a tensor of shape " + tensor.shape().str() +
-                    " and dtype " + std::string(name_of(tensor.dtype())));
+    throw TypeError("a shape must be an integer vector, got a tensor of shape " + tensor.shape().str() + " and dtype " +
+                    std::string(name_of(tensor.dtype())));
   if (tensor.size() > Shape::max_rank)
     throw InvalidArgumentError("a shape has at most " + std::to_string(Shape::max_rank) + " dimensions, got " +
                                std::to_string(tensor.size()));
