@@ -125,6 +125,15 @@ Tensor rebuild(int dtype, nb::handle shape_object, nb::handle data) {
   return made;
 }
 
+PyObject* rebuild_function(PyObject*, PyObject* args) {
+  return guarded([&]() -> PyObject* {
+    int dtype = 0;
+    PyObject *shape = nullptr, *data = nullptr;
+    if (!PyArg_ParseTuple(args, "iOO", &dtype, &shape, &data)) return nullptr;
+    return wrap(rebuild(dtype, shape, data));
+  });
+}
+
 template <class F> PyCFunction c_function(F function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
@@ -132,26 +141,21 @@ template <class F> PyCFunction c_function(F function) {
 PyMethodDef functions[] = {
     {"constant", c_function(constant), METH_FASTCALL | METH_KEYWORDS,
      "constant(value, dtype=None, shape=None, name='Const')\n--\n\nA tensor with this value. Numbers are float32 and "
-     "int32 "
-     "unless dtype says otherwise; one value fills a given shape."},
+     "int32 unless dtype says otherwise; one value fills a given shape."},
     {"convert_to_tensor", c_function(convert_to_tensor), METH_FASTCALL | METH_KEYWORDS,
      "convert_to_tensor(value, dtype=None, dtype_hint=None, name=None)\n--\n\nThe value as a tensor; a tensor comes "
-     "back "
-     "as it is. A dtype_hint is used where the value allows it."},
+     "back as it is. A dtype_hint is used where the value allows it."},
     {"is_tensor", is_tensor_function, METH_O, "is_tensor(x, /)\n--\n\nWhether x is a tensor, or a variable."},
+    {"rebuild", rebuild_function, METH_VARARGS, "A tensor from its pickled parts."},
 };
 
 }  // namespace
 
 void define_conversions(nb::module_& module) {
   for (PyMethodDef& function : functions) {
-    nb::str owner("thalweg");
+    nb::str owner("thalweg._thalweg");
     module.attr(function.ml_name) = owned(PyCFunction_NewEx(&function, nullptr, owner.ptr()));
   }
-  module.def(
-      "rebuild",
-      [](int dtype, nb::handle shape, nb::handle data) { return nb::steal(wrap(rebuild(dtype, shape, data))); },
-      "A tensor from its pickled parts.");
 }
 
 }  // namespace thalweg::python

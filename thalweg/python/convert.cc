@@ -176,6 +176,7 @@ class ListReader {
       if (depth != list_rank) refuse_ragged();
       return read_value(object);
     }
+    if (depth == list_rank && value_rank_ > 0) return read_array(object);  // a list among arrays
     if (depth >= list_rank) refuse_ragged();
     nb::object items = owned(PySequence_Fast(object, "a list was expected"));
     int64_t size = shape_[depth];
@@ -200,7 +201,7 @@ class ListReader {
 
   void read_value(PyObject* object) {
     Kind kind = kind_of(object);
-    if (kind == Kind::none) refuse_type(object);
+    if (kind == Kind::none) return read_array(object);
     if (is_tensor(object) && (first_ == Kind::whole || first_ == Kind::real)) {  // the first tensor decides
       become(tensor_of(object).dtype());
       first_ = Kind::array;

@@ -59,16 +59,17 @@ void set_python_error() noexcept {
   }
 }
 
-std::string repr_of(PyObject* object) {
-  nb::object text = owned(PyObject_Repr(object));
+std::string text_of(nb::handle text) {
   Py_ssize_t length = 0;
   const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &length);
-  if (!bytes) {
-    PyErr_Clear();
-    return std::string("<") + Py_TYPE(object)->tp_name + ">";
-  }
+  if (bytes) return {bytes, static_cast<size_t>(length)};
+  nb::python_error ignored;  // no str, or one that UTF-8 does not know
+  return std::string("<") + Py_TYPE(text.ptr())->tp_name + ">";
+}
+
+std::string repr_of(PyObject* object) {
   constexpr size_t longest = 2000;
-  std::string result(bytes, static_cast<size_t>(length));
+  std::string result = text_of(owned(PyObject_Repr(object)));
   if (result.size() > longest) result = result.substr(0, longest) + "...";
   return result;
 }

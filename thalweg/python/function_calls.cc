@@ -56,7 +56,7 @@ FunctionPlan& plan_of(PyFunction* self) {
 // top_k -> TopK; the package knows where TensorFlow says otherwise.
 std::string record_name(const FunctionDef& def) {
   PyObject* known = PyDict_GetItemString(hook(Hook::record_names), def.names[0].c_str());
-  if (known) return nb::cast<std::string>(nb::handle(known));
+  if (known) return text_of(known);
   std::string name;
   bool start = true;
   for (char c : last_part(def.names[0])) {

@@ -228,14 +228,14 @@ Tensor strings_of(const nb::object& array) {
 // What the buffer protocol does not carry: strings, bfloat16, other byte orders; and what TensorFlow refuses.
 Tensor from_special(const nb::object& array) {
   nb::object dtype = array.attr("dtype");
-  auto kind = nb::cast<std::string_view>(dtype.attr("kind"));
+  std::string kind = text_of(dtype.attr("kind"));
   if (kind == "O" || kind == "U" || kind == "S") return strings_of(array);
-  if (nb::cast<std::string_view>(dtype.attr("name")) == "bfloat16") {
+  if (text_of(dtype.attr("name")) == "bfloat16") {
     Tensor bits = from_numpy(array.attr("view")("uint16").ptr());
     bits.impl()->dtype = bfloat16;
     return bits;
   }
-  if (nb::cast<std::string_view>(dtype.attr("byteorder")) == ">")
+  if (text_of(dtype.attr("byteorder")) == ">")
     return from_numpy(array.attr("astype")(dtype.attr("newbyteorder")("=")).ptr());
   const char* name = kind == "M"   ? "DATETIME"
                      : kind == "m" ? "TIMEDELTA"

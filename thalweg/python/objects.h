@@ -51,6 +51,8 @@ inline void checked(int result) {
   if (result < 0) throw nb::python_error();
 }
 inline nb::object owned(PyObject* result) { return nb::steal(checked(result)); }
+/// The text of a Python str.
+std::string text_of(nb::handle text);
 /// Python's repr, for messages; long ones are cut.
 std::string repr_of(PyObject* object);
 /// A Python exception of a built-in type.

@@ -38,6 +38,22 @@ std::string snake_case(std::string_view name) {
   return result;
 }
 
+/// Where TensorFlow's Python calls an input or attribute otherwise than its graphs do.
+struct Renamed {
+  std::string_view op;  // empty: every op
+  std::string_view in_graph, in_python;
+};
+constexpr Renamed renamed[] = {
+    {"", "reduction_indices", "axis"}, {"", "split_dim", "axis"}, {"", "squeeze_dims", "axis"},
+    {"ExpandDims", "dim", "axis"},     {"Select", "t", "x"},      {"Select", "e", "y"},
+    {"Where", "input", "condition"},
+};
+std::string_view python_name(const Op& op, std::string_view name) {
+  for (const Renamed& r : renamed)
+    if (r.in_graph == name && (r.op.empty() || r.op == op.name)) return r.in_python;
+  return name;
+}
+
 // A type attribute that no input decides has no default: `DstT` of Cast.
 bool is_required(const AttrType& attrs, int row) {
   return attrs.rows[static_cast<size_t>(row)].type->kind == AttrKind::dtype &&
@@ -49,12 +65,12 @@ std::unique_ptr<OpPlan> make_plan(const Op& op) {
   Parameters& p = plan->parameters;
   p.callable = snake_case(op.name);
   p.keyword_only = true;
-  for (const Arg& arg : op.args) p.add(arg.name);
+  for (const Arg& arg : op.args) p.add(python_name(op, arg.name));
   int num_rows = op.attrs ? static_cast<int>(op.attrs->rows.size()) : 0;
   for (bool required : {true, false})
     for (int row = 0; row < num_rows; ++row)
       if (is_required(*op.attrs, row) == required) {
-        p.add(op.attrs->rows[static_cast<size_t>(row)].name);
+        p.add(python_name(op, op.attrs->rows[static_cast<size_t>(row)].name));
         plan->attr_rows.push_back(row);
         p.required = required ? p.names.size() : p.required;
       }
@@ -196,9 +212,10 @@ void drop_op(PyObject* self) {
 
 const Op& op_of(PyObject* self) { return *reinterpret_cast<PyOp*>(self)->op; }
 
-nb::list describe_args(const std::vector<Arg>& args) {
+nb::list describe_args(const Op& op, const std::vector<Arg>& args) {
   nb::list list;
-  for (const Arg& arg : args) list.append(nb::make_tuple(arg.name.c_str(), arg.is_list()));
+  for (const Arg& arg : args)
+    list.append(nb::make_tuple(std::string(python_name(op, arg.name)).c_str(), arg.is_list()));
   return list;
 }
 
@@ -208,15 +225,15 @@ nb::dict describe(const Op& op) {
   nb::list attrs;
   for (int row = 0; op.attrs && row < static_cast<int>(op.attrs->rows.size()); ++row) {
     const AttrRow& r = op.attrs->rows[static_cast<size_t>(row)];
-    attrs.append(nb::make_tuple(std::string(r.name).c_str(), static_cast<int>(r.type->kind), r.type->optional,
-                                nb::steal(from_attr_value(op.attrs->get(op.attrs->defaults, row))),
+    attrs.append(nb::make_tuple(std::string(python_name(op, r.name)).c_str(), static_cast<int>(r.type->kind),
+                                r.type->optional, nb::steal(from_attr_value(op.attrs->get(op.attrs->defaults, row))),
                                 is_required(*op.attrs, row)));
   }
   d["name"] = op.name;
   d["doc"] = op.doc;
   d["signature"] = op.signature;
-  d["inputs"] = describe_args(op.args);
-  d["outputs"] = describe_args(op.results);
+  d["inputs"] = describe_args(op, op.args);
+  d["outputs"] = describe_args(op, op.results);
   d["attributes"] = attrs;
   return d;
 }

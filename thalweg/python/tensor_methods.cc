@@ -60,7 +60,7 @@ PyObject* set_shape(PyObject* self, PyObject* shape) {
     const Tensor& t = tensor_of(self);
     if (!t.shape().is_compatible_with(to_shape(shape)))
       throw ValueError("Tensor's shape " + t.shape().str() + " is not compatible with supplied shape " +
-                       nb::cast<std::string>(nb::str(nb::handle(shape))) + ".");
+                       text_of(nb::str(nb::handle(shape))) + ".");
     return Py_NewRef(Py_None);
   });
 }

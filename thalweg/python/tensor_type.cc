@@ -33,14 +33,14 @@ Py_hash_t hash_tensor(PyObject*) {
   return -1;
 }
 
-PyObject* text_of(const std::string& text) {
+PyObject* text_object(const std::string& text) {
   return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace");
 }
 PyObject* tensor_repr(PyObject* self) {
-  return guarded([&] { return text_of(tensor_of(self).repr()); });
+  return guarded([&] { return text_object(tensor_of(self).repr()); });
 }
 PyObject* tensor_str(PyObject* self) {
-  return guarded([&] { return text_of(tensor_of(self).str()); });
+  return guarded([&] { return text_object(tensor_of(self).str()); });
 }
 
 PyMemberDef members[] = {
