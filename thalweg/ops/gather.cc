@@ -5,16 +5,21 @@
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/broadcasting.h"
 #include "thalweg/ops/casting.h"
+#include "thalweg/ops/comparison.h"
 #include "thalweg/ops/creation.h"
+#include "thalweg/ops/division.h"
 #include "thalweg/ops/elements.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/indices.h"
 #include "thalweg/ops/joining.h"
 #include "thalweg/ops/math.h"
+#include "thalweg/ops/math_elementary.h"
 #include "thalweg/ops/ranges.h"
+#include "thalweg/ops/reduction.h"
 #include "thalweg/ops/scatter.h"
 #include "thalweg/ops/segments.h"
+#include "thalweg/ops/selection.h"
 #include "thalweg/ops/shaping.h"
 
 namespace thalweg {
@@ -207,11 +212,25 @@ Tensor gather_nd(const TensorLike& params, const TensorLike& indices, const Gath
   if (options.batch_dims == 0) return apply1(GatherNd, {params, indices});
   return apply1(GatherNd, {params, with_batch_coordinates(indices.own(), options.batch_dims)});
 }
+Tensor nn::embedding_lookup(const TensorLike& params, const TensorLike& ids, const EmbeddingLookupOptions& options) {
+  Tensor list = ids.own(), rows = gather(params, list);
+  if (!options.max_norm) return rows;
+  if (rows.rank() < 0 || list.rank() < 0)
+    throw ValueError("embedding_lookup: max_norm needs params and ids of known rank");
+  std::vector<int64_t> axes;
+  for (int d = list.rank(); d < rows.rank(); ++d) axes.push_back(d);
+  // A row of zeros has length 0; its root is kept out of the way, so that the gradient there is 0.
+  Tensor squares = axes.empty() ? rows * rows : reduce_sum(rows * rows, {.axis = axes, .keepdims = true});
+  Tensor positive = greater(squares, 0);
+  Tensor norm = where(positive, sqrt(where(positive, squares, ones_like(squares))), squares);
+  return rows * *options.max_norm / maximum(norm, *options.max_norm);
+}
 
 namespace {
 const FunctionDef* const functions[] = {
     &define_function<gather>({"gather"}, {"params", "indices"}),
     &define_function<gather_nd>({"gather_nd"}, {"params", "indices"}),
+    &define_function<nn::embedding_lookup>({"nn.embedding_lookup"}, {"params", "ids"}),
 };
 }  // namespace
 

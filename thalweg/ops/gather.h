@@ -20,4 +20,15 @@ struct GatherNdOptions {
 /// The slices that lists of coordinates name: indices [..., depth] point into the first `depth` dimensions of params.
 THALWEG_API Tensor gather_nd(const TensorLike& params, const TensorLike& indices, const GatherNdOptions& options = {});
 
+namespace nn {
+
+struct EmbeddingLookupOptions {
+  std::optional<double> max_norm = {};  // longer rows are scaled down to this length
+};
+/// The rows of an embedding table that the ids name.
+THALWEG_API Tensor embedding_lookup(const TensorLike& params, const TensorLike& ids,
+                                    const EmbeddingLookupOptions& options = {});
+
+}  // namespace nn
+
 }  // namespace thalweg

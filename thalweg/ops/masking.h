@@ -12,4 +12,10 @@ struct BooleanMaskOptions {
 /// The slices at which the mask is true; the mask covers the dimensions of `tensor` from `axis` on.
 THALWEG_API Tensor boolean_mask(const Tensor& tensor, const Tensor& mask, const BooleanMaskOptions& options = {});
 
+struct RepeatOptions {
+  std::optional<int64_t> axis = {};  // the flattened input where left out
+};
+/// Each slice along an axis as many times as `repeats` says: one number for all, or one for each.
+THALWEG_API Tensor repeat(const TensorLike& input, const TensorLike& repeats, const RepeatOptions& options = {});
+
 }  // namespace thalweg
