@@ -33,8 +33,9 @@ def _specified(tensor, sizes, prefix):
         first = 0
     for position, size in enumerate(sizes):
         if size in _ANY_RANK:
-            raise ValueError(f"{prefix}Tensor {_described(tensor)} specified shape index {position + first}.  Symbol `...` or "
-                             "`*` for a variable number of unspecified dimensions is only allowed as the first entry")
+            raise ValueError(f"{prefix}Tensor {_described(tensor)} specified shape index {position + first}.  Symbol "
+                             "`...` or `*` for a variable number of unspecified dimensions is only allowed as the first "
+                             "entry")
         if size not in _ANY_SIZE and first + position < len(dims):
             yield first + position, dims[first + position], size
 
@@ -49,15 +50,16 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
             continue
         tensor = convert_to_tensor(value)
         if not hasattr(sizes, "__iter__") and not hasattr(sizes, "__getitem__"):
-            raise ValueError(f"{prefix}Tensor {_described(tensor)}.  Specified shape must be an iterable.  An iterable has the "
-                             f"attribute `__iter__` or `__getitem__`.  Received specified shape: {sizes}")
+            raise ValueError(f"{prefix}Tensor {_described(tensor)}.  Specified shape must be an iterable.  An iterable "
+                             f"has the attribute `__iter__` or `__getitem__`.  Received specified shape: {sizes}")
         sizes = list(sizes)
         _check_rank(tensor, sizes, prefix)
         for dimension, actual, size in _specified(tensor, sizes, prefix):
             if isinstance(size, str):
-                wanted, source = known.setdefault(size, (actual, f"by tensor {_described(tensor)} dimension {dimension}"))
+                described = f"by tensor {_described(tensor)} dimension {dimension}"
+                wanted, source = known.setdefault(size, (actual, described))
             else:
                 wanted, source = int(size), "explicitly"
             if actual != wanted:
-                raise ValueError(f"{prefix}Specified {source}.  Tensor {_described(tensor)} dimension {dimension} must have size "
-                                 f"{wanted}.  Received size {actual}, shape {tensor.shape}")
+                raise ValueError(f"{prefix}Specified {source}.  Tensor {_described(tensor)} dimension {dimension} must "
+                                 f"have size {wanted}.  Received size {actual}, shape {tensor.shape}")

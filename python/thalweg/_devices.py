@@ -7,8 +7,9 @@ from thalweg.config import get_soft_device_placement
 class device:
     """Runs the ops of a scope on a device: `with tf.device("/cpu:1"):`.
 
-    With soft placement, which is on unless tf.config.set_soft_device_placement says otherwise, a device that the machine
-    lacks is passed over and ops run on CPU:0. Without it, entering the scope is an error that names the devices there are.
+    With soft placement, which is on unless tf.config.set_soft_device_placement says otherwise, a device that the
+    machine lacks is passed over and ops run on CPU:0. Without it, entering the scope is an error that names the devices
+    there are.
     """
 
     def __init__(self, device_name):

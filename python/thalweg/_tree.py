@@ -1,4 +1,4 @@
-"""The name tree: tf.nn, tf.math and the others as real modules, filled from the engine's registry of public functions."""
+"""The name tree: tf.nn, tf.math and the others as real modules, filled from the registry of public functions."""
 
 import importlib
 import sys

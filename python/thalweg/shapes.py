@@ -23,8 +23,8 @@ def _dimensions(dims):
     if isinstance(dims, TensorShape):
         return dims._dims
     if isinstance(dims, str):
-        raise TypeError(f"Failed to convert '{dims!r}' to a shape: '{dims[:1]!r}'could not be converted to a dimension. "
-                        "A shape should either be single dimension (e.g. 10), or an iterable of dimensions "
+        raise TypeError(f"Failed to convert '{dims!r}' to a shape: '{dims[:1]!r}'could not be converted to a "
+                        "dimension. A shape should either be single dimension (e.g. 10), or an iterable of dimensions "
                         "(e.g. [1, 10, None]).")
     try:
         entries = iter(dims)

@@ -45,8 +45,8 @@ class TensorSpec(TypeSpec):
 
     def is_subtype_of(self, other):
         """Whether everything this describes fits the other."""
-        return (isinstance(other, TensorSpec) and self._dtype is other._dtype and self._shape.is_subtype_of(other._shape)
-                and other._name in (None, self._name))
+        return (isinstance(other, TensorSpec) and self._dtype is other._dtype
+                and self._shape.is_subtype_of(other._shape) and other._name in (None, self._name))
 
     def most_specific_common_supertype(self, others):
         """The spec that this and all others fit, or None."""

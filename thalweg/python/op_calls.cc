@@ -54,9 +54,10 @@ std::string_view python_name(const Op& op, std::string_view name) {
   return name;
 }
 
-// A type attribute that no input decides has no default: `DstT` of Cast.
+// A type attribute that no input decides has no default: `DstT` of Cast. `Tout` of Real and its like follows T.
 bool is_required(const AttrType& attrs, int row) {
-  return attrs.rows[static_cast<size_t>(row)].type->kind == AttrKind::dtype &&
+  const AttrRow& r = attrs.rows[static_cast<size_t>(row)];
+  return r.type->kind == AttrKind::dtype && r.name != "Tout" &&
          std::holds_alternative<std::monostate>(attrs.get(attrs.defaults, row));
 }
 
