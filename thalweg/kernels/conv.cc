@@ -5,12 +5,12 @@
 #include <cstring>
 #include <memory>
 
+#include "thalweg/core/convert.h"
 #include "thalweg/core/threads.h"
 #include "thalweg/kernels/conv_columns.h"
 #include "thalweg/kernels/conv_depthwise.h"
 #include "thalweg/kernels/conv_engine.h"
 #include "thalweg/kernels/conv_winograd.h"
-#include "thalweg/kernels/convert.h"
 #include "thalweg/kernels/gemm_kernel.h"
 #include "thalweg/kernels/layout.h"
 
@@ -107,7 +107,7 @@ void arranged(const ConvShape& shape, const void* in, const void* filter, const 
     } else {
       wide[i] = buffer<T>(sizes[i]);
       arrays[i] = wide[i].get();
-      if (i != written) convert(static_cast<const Stored*>(given[i]), arrays[i], sizes[i]);
+      if (i != written) convert_elements(dtype_of<Stored>, given[i], dtype_of<T>, arrays[i], sizes[i]);
     }
   }
   ConvShape last = shape;
@@ -125,7 +125,7 @@ void arranged(const ConvShape& shape, const void* in, const void* filter, const 
   if (used[written] != arrays[written])
     exchange(used[written], shape.batch, pixels[written], channels[written], arrays[written]);
   if constexpr (sizeof(Stored) != sizeof(T))
-    convert(arrays[written], static_cast<Stored*>(const_cast<void*>(given[written])), sizes[written]);
+    convert_elements(dtype_of<T>, arrays[written], dtype_of<Stored>, const_cast<void*>(given[written]), sizes[written]);
 }
 
 template <class Compute>

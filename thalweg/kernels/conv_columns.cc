@@ -54,10 +54,10 @@ void scatter(const ConvShape& s, const T* columns, int64_t group, int64_t begin,
     });
 }
 
-/// Pixels gathered at a time: the block should stay in the second-level cache.
+/// Pixels gathered at a time: the block should stay in the second-level cache; under giant windows it must stay small.
 int64_t pixel_block(const ConvShape& s) {
   const int64_t depth = std::max<int64_t>(1, s.taps() * s.group_in());
-  return std::clamp<int64_t>(65'536 / depth / 6 * 6, 24, 960);
+  return std::min(std::clamp<int64_t>(65'536 / depth / 6 * 6, 24, 960), std::max<int64_t>(1, (1 << 24) / depth));
 }
 }  // namespace
 
@@ -105,7 +105,8 @@ template <class T> void columns_backward_filter(const ConvShape& s, const T* in,
   const int64_t depth = s.taps() * s.group_in(), pixels = s.out_pixels(), block = pixel_block(s);
   const int64_t size = s.filter_size();
   // Each slice of the batch sums into its own copy; the copies are added in order, whoever computed them.
-  const int64_t slices = std::clamp<int64_t>(s.batch, 1, 8), images = (s.batch + slices - 1) / slices;
+  const int64_t slices = std::clamp<int64_t>(s.batch, 1, size > 4'000'000 ? 1 : 8),
+                images = (s.batch + slices - 1) / slices;
   std::vector<T> partial(static_cast<size_t>(slices * size));
   parallel_chunks(slices, 1, [&](int64_t begin, int64_t end) {
     T* columns = scratch<T>(Scratch::columns, block * depth);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "thalweg/core/threads.h"
-#include "thalweg/kernels/instruction_set.h"
+#include "thalweg/kernels/isa.h"
 #include "thalweg/kernels/scratch.h"
 
 namespace thalweg::kernels {
@@ -57,13 +57,13 @@ template <class T> void sum_products_baseline(const Pair<T>* pairs, int64_t coun
   sum_products_body<T, 16>(pairs, count, channels, out);
 }
 template <class T>
-THALWEG_TARGET_AVX2 void sum_products_avx2(const Pair<T>* pairs, int64_t count, int64_t channels, T* out) {
+THALWEG_AVX2 void sum_products_avx2(const Pair<T>* pairs, int64_t count, int64_t channels, T* out) {
   sum_products_body<T, 32>(pairs, count, channels, out);
 }
 template <class T> void add_products_baseline(const T* a, const T* b, int64_t channels, T* sum) {
   add_products_body(a, b, channels, sum);
 }
-template <class T> THALWEG_TARGET_AVX2 void add_products_avx2(const T* a, const T* b, int64_t channels, T* sum) {
+template <class T> THALWEG_AVX2 void add_products_avx2(const T* a, const T* b, int64_t channels, T* sum) {
   add_products_body(a, b, channels, sum);
 }
 template <class T> struct Loops {
@@ -71,7 +71,7 @@ template <class T> struct Loops {
   void (*add_products)(const T*, const T*, int64_t, T*);
 };
 template <class T> Loops<T> loops() {
-  if (instruction_set() >= InstructionSet::avx2) return {sum_products_avx2<T>, add_products_avx2<T>};
+  if (isa >= avx2) return {sum_products_avx2<T>, add_products_avx2<T>};
   return {sum_products_baseline<T>, add_products_baseline<T>};
 }
 

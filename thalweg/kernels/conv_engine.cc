@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "thalweg/core/threads.h"
-#include "thalweg/kernels/instruction_set.h"
+#include "thalweg/kernels/isa.h"
 #include "thalweg/kernels/onednn.h"
 #include "thalweg/kernels/scratch.h"
 
@@ -20,7 +20,7 @@ using Found = std::shared_ptr<const Convolution>;
 // The rule is fixed, so that every run chooses alike. oneDNN 2 has Winograd kernels for AVX-512 only; it pays for
 // 3x3 windows, 32 channels on both sides and either several images or a large map.
 bool suits_winograd(const ConvShape& s) {
-  if (instruction_set() != InstructionSet::avx512 || s.groups != 1 || s.in[0] != 1 || s.filter[0] != 1) return false;
+  if (isa != avx512 || s.groups != 1 || s.in[0] != 1 || s.filter[0] != 1) return false;
   for (int axis = 1; axis < 3; ++axis)
     if (s.filter[axis] != 3 || s.strides[axis] != 1 || s.dilations[axis] != 1 || s.pads_before[axis] > 1 ||
         s.pad_after(axis) > 1)

@@ -5,7 +5,7 @@
 
 #include "thalweg/core/threads.h"
 #include "thalweg/kernels/gemm_kernel.h"
-#include "thalweg/kernels/instruction_set.h"
+#include "thalweg/kernels/isa.h"
 #include "thalweg/kernels/layout.h"
 #include "thalweg/kernels/scratch.h"
 
@@ -78,7 +78,7 @@ constexpr int64_t lanes = 8;
 }
 
 /// The 36 pixels under a tile, to rows of `channels` floats that lie `stride` apart.
-THALWEG_TARGET_AVX2 void tile_in(const float* const* pixels, int64_t channels, float* to, int64_t stride) {
+THALWEG_AVX2 void tile_in(const float* const* pixels, int64_t channels, float* to, int64_t stride) {
   for (int64_t c = 0; c < channels; c += lanes) {
     Vector d[36];
     for (int i = 0; i < 36; ++i) load(pixels[i] + c, d[i]);
@@ -89,7 +89,7 @@ THALWEG_TARGET_AVX2 void tile_in(const float* const* pixels, int64_t channels, f
 }
 
 /// The 36 sums of a tile to its 16 pixels; a null pixel lies outside.
-THALWEG_TARGET_AVX2 void tile_out(const float* from, int64_t stride, int64_t channels, float* const* pixels) {
+THALWEG_AVX2 void tile_out(const float* from, int64_t stride, int64_t channels, float* const* pixels) {
   for (int64_t c = 0; c < channels; c += lanes) {
     Vector m[36], half[24], out[16];
     for (int i = 0; i < 36; ++i) load(from + i * stride + c, m[i]);
@@ -100,7 +100,7 @@ THALWEG_TARGET_AVX2 void tile_out(const float* from, int64_t stride, int64_t cha
   }
 }
 
-THALWEG_TARGET_AVX2 void tile_out_grad(const float* const* pixels, int64_t channels, float* to, int64_t stride) {
+THALWEG_AVX2 void tile_out_grad(const float* const* pixels, int64_t channels, float* to, int64_t stride) {
   for (int64_t c = 0; c < channels; c += lanes) {
     Vector y[16], half[24], out[36];
     for (int i = 0; i < 16; ++i) load(pixels[i] + c, y[i]);
@@ -111,7 +111,7 @@ THALWEG_TARGET_AVX2 void tile_out_grad(const float* const* pixels, int64_t chann
 }
 
 /// Filters [3, 3, count] to [36, count].
-THALWEG_TARGET_AVX2 void all_filters(const float* filter, int64_t count, int64_t begin, int64_t end, float* to) {
+THALWEG_AVX2 void all_filters(const float* filter, int64_t count, int64_t begin, int64_t end, float* to) {
   for (int64_t c = begin; c < end; c += lanes) {
     Vector g[9], half[18], out[36];
     for (int i = 0; i < 9; ++i) load(filter + i * count + c, g[i]);
@@ -122,7 +122,7 @@ THALWEG_TARGET_AVX2 void all_filters(const float* filter, int64_t count, int64_t
 }
 
 /// Sums of `slices` arrays [36, count] to filter gradients [3, 3, count].
-THALWEG_TARGET_AVX2 void all_filter_grads(const float* sums, int64_t slices, int64_t count, int64_t begin, int64_t end,
+THALWEG_AVX2 void all_filter_grads(const float* sums, int64_t slices, int64_t count, int64_t begin, int64_t end,
                                           float* to) {
   for (int64_t c = begin; c < end; c += lanes) {
     Vector u[36], half[18], out[9];
@@ -171,7 +171,7 @@ struct Tiles {
 };
 
 bool fits(const ConvShape& s) {
-  if (instruction_set() < InstructionSet::avx2 || s.groups != 1 || s.in[0] != 1 || s.filter[0] != 1 || s.out[0] != 1)
+  if (isa < avx2 || s.groups != 1 || s.in[0] != 1 || s.filter[0] != 1 || s.out[0] != 1)
     return false;
   for (int axis = 1; axis < 3; ++axis)
     if (s.filter[axis] != 3 || s.strides[axis] != 1 || s.dilations[axis] != 1) return false;

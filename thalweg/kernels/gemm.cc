@@ -4,8 +4,8 @@
 #include <type_traits>
 
 #include "thalweg/core/complex.h"
+#include "thalweg/core/convert.h"
 #include "thalweg/core/threads.h"
-#include "thalweg/kernels/convert.h"
 #include "thalweg/kernels/gemm_kernel.h"
 #include "thalweg/kernels/scratch.h"
 
@@ -27,10 +27,10 @@ void widened_product(const GemmShape& s, const Stored* a, const Stored* b, Store
   Wide* wide_a = scratch<Wide>(Scratch::convert_a, s.m * s.k);
   Wide* wide_b = scratch<Wide>(Scratch::convert_b, s.k * s.n);
   Wide* wide_c = scratch<Wide>(Scratch::convert_c, s.m * s.n);
-  convert(a, wide_a, s.m * s.k);
-  convert(b, wide_b, s.k * s.n);
+  convert_elements(dtype_of<Stored>, a, dtype_of<Wide>, wide_a, s.m * s.k);
+  convert_elements(dtype_of<Stored>, b, dtype_of<Wide>, wide_b, s.k * s.n);
   real_product<Wide>(s, wide_a, wide_b, wide_c, serial);
-  convert(wide_c, c, s.m * s.n);
+  convert_elements(dtype_of<Wide>, wide_c, dtype_of<Stored>, c, s.m * s.n);
 }
 
 // A complex product is a real one of twice the rows and depth: row 2i of A is (Re, -Im), row 2i + 1 (Im, Re), and the

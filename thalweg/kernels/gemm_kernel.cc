@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "thalweg/core/threads.h"
-#include "thalweg/kernels/instruction_set.h"
+#include "thalweg/kernels/isa.h"
 #include "thalweg/kernels/scratch.h"
 
 namespace thalweg::kernels {
@@ -89,10 +89,10 @@ template <class T, int lanes, int rows, int vectors> [[gnu::always_inline]] inli
 template <class T, int rows, int vectors> void tile_baseline(const Tile<T>& t) {
   tile_body<T, 16 / sizeof(T), rows, vectors>(t);
 }
-template <class T, int rows, int vectors> THALWEG_TARGET_AVX2 void tile_avx2(const Tile<T>& t) {
+template <class T, int rows, int vectors> THALWEG_AVX2 void tile_avx2(const Tile<T>& t) {
   tile_body<T, 32 / sizeof(T), rows, vectors>(t);
 }
-template <class T, int rows, int vectors> THALWEG_TARGET_AVX512 void tile_avx512(const Tile<T>& t) {
+template <class T, int rows, int vectors> THALWEG_AVX512 void tile_avx512(const Tile<T>& t) {
   tile_body<T, 64 / sizeof(T), rows, vectors>(t);
 }
 
@@ -104,13 +104,13 @@ template <class T> struct Kernels {
 };
 
 template <class T, int... row>
-constexpr Kernels<T> make_kernels(InstructionSet level, std::integer_sequence<int, row...>) {
+constexpr Kernels<T> make_kernels(Isa level, std::integer_sequence<int, row...>) {
   Kernels<T> k;
-  if (level == InstructionSet::avx512) {
+  if (level == avx512) {
     k.rows = 12;
     k.lanes = 64 / sizeof(T);
     ((k.run[row + 1][1] = tile_avx512<T, row + 1, 1>, k.run[row + 1][2] = tile_avx512<T, row + 1, 2>), ...);
-  } else if (level == InstructionSet::avx2) {
+  } else if (level == avx2) {
     k.lanes = 32 / sizeof(T);
     ((k.run[row + 1][1] = tile_avx2<T, row % 6 + 1, 1>, k.run[row + 1][2] = tile_avx2<T, row % 6 + 1, 2>), ...);
   } else {
@@ -122,10 +122,10 @@ constexpr Kernels<T> make_kernels(InstructionSet level, std::integer_sequence<in
 
 template <class T> const Kernels<T>& kernels() {
   using Rows = std::make_integer_sequence<int, max_rows>;
-  static constexpr Kernels<T> levels[3] = {make_kernels<T>(InstructionSet::baseline, Rows{}),
-                                           make_kernels<T>(InstructionSet::avx2, Rows{}),
-                                           make_kernels<T>(InstructionSet::avx512, Rows{})};
-  return levels[static_cast<int>(instruction_set())];
+  static constexpr Kernels<T> levels[3] = {make_kernels<T>(baseline, Rows{}),
+                                           make_kernels<T>(avx2, Rows{}),
+                                           make_kernels<T>(avx512, Rows{})};
+  return levels[isa];
 }
 
 /// A product under way. B is either read in place (column 1) or packed in panels [k][width], zeros past the edge.
@@ -295,7 +295,7 @@ template <class T> struct VectorLoops {
 template <class T> void dot_baseline(const T* a, int64_t row, const T* x, int64_t k, T* out) {
   dot_body(a, row, x, k, out);
 }
-template <class T> THALWEG_TARGET_AVX2 void dot_avx2(const T* a, int64_t row, const T* x, int64_t k, T* out) {
+template <class T> THALWEG_AVX2 void dot_avx2(const T* a, int64_t row, const T* x, int64_t k, T* out) {
   dot_body(a, row, x, k, out);
 }
 template <class T>
@@ -303,12 +303,12 @@ void combine_baseline(const T* x, int64_t x_step, const T* b, int64_t row, int64
   combine_body(x, x_step, b, row, rows, c, n);
 }
 template <class T>
-THALWEG_TARGET_AVX2 void combine_avx2(const T* x, int64_t x_step, const T* b, int64_t row, int64_t rows, T* c,
+THALWEG_AVX2 void combine_avx2(const T* x, int64_t x_step, const T* b, int64_t row, int64_t rows, T* c,
                                       int64_t n) {
   combine_body(x, x_step, b, row, rows, c, n);
 }
 template <class T> VectorLoops<T> vector_loops() {
-  if (instruction_set() >= InstructionSet::avx2) return {dot_avx2<T>, combine_avx2<T>};
+  if (isa >= avx2) return {dot_avx2<T>, combine_avx2<T>};
   return {dot_baseline<T>, combine_baseline<T>};
 }
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
+#include "thalweg/core/convert.h"
 #include "thalweg/core/threads.h"
-#include "thalweg/kernels/convert.h"
-#include "thalweg/kernels/instruction_set.h"
+#include "thalweg/kernels/isa.h"
 
 namespace thalweg::kernels {
 namespace {
@@ -113,26 +113,26 @@ void combine_baseline(const float* g, const float* x, int64_t r, int64_t n, cons
                       const float* b, const float* d, float* y) {
   combine_body(g, x, r, n, m, a, b, d, y);
 }
-THALWEG_TARGET_AVX2 void moments_avx2(const float* x, int64_t r, int64_t n, const float* c, float* s, float* q) {
+THALWEG_AVX2 void moments_avx2(const float* x, int64_t r, int64_t n, const float* c, float* s, float* q) {
   moments_body(x, r, n, c, s, q);
 }
-THALWEG_TARGET_AVX2 void products_avx2(const float* g, const float* x, int64_t r, int64_t n, const float* c, float* s,
-                                       float* p) {
+THALWEG_AVX2 void products_avx2(const float* g, const float* x, int64_t r, int64_t n, const float* c, float* s,
+                                float* p) {
   products_body(g, x, r, n, c, s, p);
 }
-THALWEG_TARGET_AVX2 void affine_avx2(const float* x, int64_t r, int64_t n, const float* m, const float* a,
-                                     const float* b, float* y) {
+THALWEG_AVX2 void affine_avx2(const float* x, int64_t r, int64_t n, const float* m, const float* a, const float* b,
+                              float* y) {
   affine_body(x, r, n, m, a, b, y);
 }
-THALWEG_TARGET_AVX2 void combine_avx2(const float* g, const float* x, int64_t r, int64_t n, const float* m,
-                                      const float* a, const float* b, const float* d, float* y) {
+THALWEG_AVX2 void combine_avx2(const float* g, const float* x, int64_t r, int64_t n, const float* m, const float* a,
+                               const float* b, const float* d, float* y) {
   combine_body(g, x, r, n, m, a, b, d, y);
 }
 
 const Loops& loops() {
   static constexpr Loops baseline = {moments_baseline, products_baseline, affine_baseline, combine_baseline};
   static constexpr Loops wide = {moments_avx2, products_avx2, affine_avx2, combine_avx2};
-  return instruction_set() >= InstructionSet::avx2 ? wide : baseline;
+  return isa >= avx2 ? wide : baseline;
 }
 
 /// A piece of the array: rows of all channels, or a part of one plane of one channel.
@@ -285,17 +285,13 @@ void with_floats(DType dtype, int64_t size, const void* const (&given)[count], C
     for (int i = 0; i < count; ++i) p[i] = static_cast<float*>(const_cast<void*>(given[i]));
     return compute(p);
   }
-  auto wide = [&]<class T>(T) {
-    auto storage = std::make_unique_for_overwrite<float[]>(static_cast<size_t>(count * size));
-    for (int i = 0; i < count; ++i) {
-      p[i] = storage.get() + i * size;
-      if (i + 1 < count) convert(static_cast<const T*>(given[i]), p[i], size);
-    }
-    compute(p);
-    convert(p[count - 1], static_cast<T*>(const_cast<void*>(given[count - 1])), size);
-  };
-  if (dtype == DType::float16) wide(Half{});
-  else if (dtype == DType::bfloat16) wide(BFloat16{});
+  auto wide = std::make_unique_for_overwrite<float[]>(static_cast<size_t>(count * size));
+  for (int i = 0; i < count; ++i) {
+    p[i] = wide.get() + i * size;
+    if (i + 1 < count) convert_elements(dtype, given[i], DType::float32, p[i], size);
+  }
+  compute(p);
+  convert_elements(DType::float32, p[count - 1], dtype, const_cast<void*>(given[count - 1]), size);
 }
 
 int64_t size_of_array(const NormShape& s) { return s.batch * s.pixels * s.channels; }

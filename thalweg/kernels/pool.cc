@@ -7,9 +7,9 @@
 #include <memory>
 #include <utility>
 
+#include "thalweg/core/convert.h"
 #include "thalweg/core/threads.h"
-#include "thalweg/kernels/convert.h"
-#include "thalweg/kernels/instruction_set.h"
+#include "thalweg/kernels/isa.h"
 #include "thalweg/kernels/scratch.h"
 
 namespace thalweg::kernels {
@@ -81,31 +81,37 @@ template <class T> [[gnu::always_inline]] inline void divide_body(T* sum, T divi
   for (int64_t i = 0; i < count; ++i) sum[i] = static_cast<T>(sum[i] / divisor);
 }
 
+template <class T> struct Baseline {
+  static void maximum(const T* in, T* best, int64_t n) { maximum_body(in, best, n); }
+  static void first_maximum(const T* in, int32_t place, T* best, int32_t* where, int64_t n) {
+    first_maximum_body(in, place, best, where, n);
+  }
+  static void add(const T* in, T* sum, int64_t n) { add_body(in, sum, n); }
+  static void add_scaled(const T* in, T factor, T* sum, int64_t n) { add_scaled_body(in, factor, sum, n); }
+  static void add_where(const T* grad, const int32_t* where, int32_t place, T* sum, int64_t n) {
+    add_where_body(grad, where, place, sum, n);
+  }
+  static void divide(T* sum, T divisor, int64_t n) { divide_body(sum, divisor, n); }
+};
+template <class T> struct Wide {
+  THALWEG_AVX2 static void maximum(const T* in, T* best, int64_t n) { maximum_body(in, best, n); }
+  THALWEG_AVX2 static void first_maximum(const T* in, int32_t place, T* best, int32_t* where, int64_t n) {
+    first_maximum_body(in, place, best, where, n);
+  }
+  THALWEG_AVX2 static void add(const T* in, T* sum, int64_t n) { add_body(in, sum, n); }
+  THALWEG_AVX2 static void add_scaled(const T* in, T factor, T* sum, int64_t n) { add_scaled_body(in, factor, sum, n); }
+  THALWEG_AVX2 static void add_where(const T* grad, const int32_t* where, int32_t place, T* sum, int64_t n) {
+    add_where_body(grad, where, place, sum, n);
+  }
+  THALWEG_AVX2 static void divide(T* sum, T divisor, int64_t n) { divide_body(sum, divisor, n); }
+};
 template <class T> const Loops<T>& loops() {
-  static constexpr Loops<T> baseline = {
-      [](const T* in, T* best, int64_t n) { maximum_body(in, best, n); },
-      [](const T* in, int32_t p, T* best, int32_t* where, int64_t n) { first_maximum_body(in, p, best, where, n); },
-      [](const T* in, T* sum, int64_t n) { add_body(in, sum, n); },
-      [](const T* in, T factor, T* sum, int64_t n) { add_scaled_body(in, factor, sum, n); },
-      [](const T* grad, const int32_t* where, int32_t p, T* sum, int64_t n) { add_where_body(grad, where, p, sum, n); },
-      [](T* sum, T divisor, int64_t n) { divide_body(sum, divisor, n); }};
-  static constexpr Loops<T> wide = {[](const T* in, T* best, int64_t n)
-                                        __attribute__((target("avx2,fma,bmi2,f16c"))){maximum_body(in, best, n);
+  using B = Baseline<T>;
+  using W = Wide<T>;
+  static constexpr Loops<T> plain = {B::maximum, B::first_maximum, B::add, B::add_scaled, B::add_where, B::divide};
+  static constexpr Loops<T> wide = {W::maximum, W::first_maximum, W::add, W::add_scaled, W::add_where, W::divide};
+  return isa >= avx2 ? wide : plain;
 }
-, [](const T* in, int32_t p, T* best, int32_t* where, int64_t n) __attribute__((target("avx2,fma,bmi2,f16c"))) {
-  first_maximum_body(in, p, best, where, n);
-}
-, [](const T* in, T* sum, int64_t n) __attribute__((target("avx2,fma,bmi2,f16c"))) { add_body(in, sum, n); }
-, [](const T* in, T factor, T* sum, int64_t n) __attribute__((target("avx2,fma,bmi2,f16c"))) {
-  add_scaled_body(in, factor, sum, n);
-}
-, [](const T* grad, const int32_t* where, int32_t p, T* sum, int64_t n) __attribute__((target("avx2,fma,bmi2,f16c"))) {
-  add_where_body(grad, where, p, sum, n);
-}
-, [](T* sum, T divisor, int64_t n) __attribute__((target("avx2,fma,bmi2,f16c"))) { divide_body(sum, divisor, n); }
-};  // namespace
-return instruction_set() >= InstructionSet::avx2 ? wide : baseline;
-}  // namespace thalweg::kernels
 
 /// Calls `row(image, z, y)` for every row of output; rows may run at the same time.
 template <class Row> void for_rows(const PoolShape& s, Row row) {
@@ -297,10 +303,11 @@ void dispatch(DType dtype, Compute compute, std::initializer_list<std::pair<cons
     for (size_t i = 0; i < count; ++i) {
       wide[i] = std::make_unique_for_overwrite<float[]>(static_cast<size_t>(given[i].second));
       p[i] = wide[i].get();
-      if (i + 1 < count) convert(static_cast<const T*>(given[i].first), p[i], given[i].second);
+      if (i + 1 < count) convert_elements(dtype_of<T>, given[i].first, DType::float32, p[i], given[i].second);
     }
     compute(p);
-    convert(p[count - 1], static_cast<T*>(const_cast<void*>(given[count - 1].first)), given[count - 1].second);
+    convert_elements(DType::float32, p[count - 1], dtype_of<T>, const_cast<void*>(given[count - 1].first),
+                     given[count - 1].second);
   };
   switch (dtype) {
     case DType::float32:

@@ -1,50 +1,16 @@
 #include "thalweg/kernels/softmax.h"
 
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <type_traits>
 
+#include "thalweg/core/convert.h"
 #include "thalweg/core/threads.h"
-#include "thalweg/kernels/convert.h"
-#include "thalweg/kernels/instruction_set.h"
+#include "thalweg/kernels/isa.h"
+#include "thalweg/kernels/scalar_exponential.h"
 
 namespace thalweg::kernels {
 namespace {
-
-// e^x for x <= 0: x = n ln 2 + r with |r| <= ln 2 / 2, the series of e^r, and n put into the exponent. Below the
-// smallest normal number the result is 0, as the threads flush denormals anyway. Within 1 ulp; NaN stays NaN.
-template <class T> [[gnu::always_inline]] inline T exponential(T x) {
-  constexpr bool single = std::is_same_v<T, float>;
-  using Bits = std::conditional_t<single, int32_t, int64_t>;
-  constexpr T lowest = single ? T(-87.3) : T(-708.3);
-  constexpr T rounder = single ? T(12582912) : T(6755399441055744.0);  // 1.5 * 2^(digits - 1): adds round to integers
-  constexpr T high = single ? T(0.693359375) : T(6.93147180369123816490e-01);
-  constexpr T low = single ? T(-2.12194440e-4) : T(1.90821492927058770002e-10);
-  constexpr int mantissa = single ? 23 : 52, bias = single ? 127 : 1023;
-  const T clamped = x < lowest ? lowest : x;
-  const T shifted = clamped * T(1.4426950408889634) + rounder;
-  const T n = shifted - rounder;
-  const T r = (clamped - n * high) - n * low;
-  T sum = single ? T(1.0 / 5040) : T(1.0 / 6227020800.0);
-  if constexpr (!single) {
-    constexpr double inverse[] = {1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800,
-                                  1.0 / 362880,    1.0 / 40320,    1.0 / 5040};
-    for (double c : inverse) sum = sum * r + c;
-  }
-  sum = sum * r + T(1.0 / 720);
-  sum = sum * r + T(1.0 / 120);
-  sum = sum * r + T(1.0 / 24);
-  sum = sum * r + T(1.0 / 6);
-  sum = sum * r + T(0.5);
-  sum = sum * r + T(1);
-  sum = sum * r + T(1);
-  const Bits exponent = std::bit_cast<Bits>(shifted) - std::bit_cast<Bits>(rounder);
-  const T power = std::bit_cast<T>(static_cast<Bits>((exponent + bias) << mantissa));
-  const T value = sum * power;
-  return x < lowest ? T(0) : x != x ? x : value;
-}
 
 template <class T> [[gnu::always_inline]] inline T largest(const T* x, int64_t count) {
   T best = -std::numeric_limits<T>::infinity();
@@ -58,7 +24,7 @@ template <class T> [[gnu::always_inline]] inline T exponentials(const T* x, T sh
   T sum = 0;
 #pragma omp simd reduction(+ : sum)
   for (int64_t i = 0; i < count; ++i) {
-    const T e = exponential(x[i] - shift);
+    const T e = scalar::exp(x[i] - shift);
     out[i] = e;
     sum += e;
   }
@@ -109,19 +75,16 @@ template <class T> T cross_entropy_baseline(const T* x, const T* labels, int64_t
 template <class T> T sparse_baseline(const T* x, int64_t label, int64_t n, T* out) {
   return sparse_body(x, label, n, out);
 }
-template <class T> THALWEG_TARGET_AVX2 void softmax_avx2(const T* x, int64_t n, T* out) { softmax_body(x, n, out); }
-template <class T> THALWEG_TARGET_AVX2 void log_softmax_avx2(const T* x, int64_t n, T* out) {
-  log_softmax_body(x, n, out);
-}
-template <class T> THALWEG_TARGET_AVX2 T cross_entropy_avx2(const T* x, const T* labels, int64_t n, T* out) {
+template <class T> THALWEG_AVX2 void softmax_avx2(const T* x, int64_t n, T* out) { softmax_body(x, n, out); }
+template <class T> THALWEG_AVX2 void log_softmax_avx2(const T* x, int64_t n, T* out) { log_softmax_body(x, n, out); }
+template <class T> THALWEG_AVX2 T cross_entropy_avx2(const T* x, const T* labels, int64_t n, T* out) {
   return cross_entropy_body(x, labels, n, out);
 }
-template <class T> THALWEG_TARGET_AVX2 T sparse_avx2(const T* x, int64_t label, int64_t n, T* out) {
+template <class T> THALWEG_AVX2 T sparse_avx2(const T* x, int64_t label, int64_t n, T* out) {
   return sparse_body(x, label, n, out);
 }
 template <class T> Rows<T> row_loops() {
-  if (instruction_set() >= InstructionSet::avx2)
-    return {softmax_avx2<T>, log_softmax_avx2<T>, cross_entropy_avx2<T>, sparse_avx2<T>};
+  if (isa >= avx2) return {softmax_avx2<T>, log_softmax_avx2<T>, cross_entropy_avx2<T>, sparse_avx2<T>};
   return {softmax_baseline<T>, log_softmax_baseline<T>, cross_entropy_baseline<T>, sparse_baseline<T>};
 }
 
@@ -145,17 +108,18 @@ template <int count, class Compute> void dispatch(DType dtype, const Array (&arr
     for (int i = 0; i < count; ++i) p[i] = static_cast<T*>(const_cast<void*>(arrays[i].data));
     compute(p);
   };
-  auto widened = [&]<class T>(T) {
+  auto widened = [&] {
     std::unique_ptr<float[]> wide[count];
     float* p[count];
     for (int i = 0; i < count; ++i) {
       wide[i] = std::make_unique_for_overwrite<float[]>(static_cast<size_t>(arrays[i].size));
       p[i] = wide[i].get();
-      if (!arrays[i].written) convert(static_cast<const T*>(arrays[i].data), p[i], arrays[i].size);
+      if (!arrays[i].written) convert_elements(dtype, arrays[i].data, DType::float32, p[i], arrays[i].size);
     }
     compute(p);
     for (int i = 0; i < count; ++i)
-      if (arrays[i].written) convert(p[i], static_cast<T*>(const_cast<void*>(arrays[i].data)), arrays[i].size);
+      if (arrays[i].written)
+        convert_elements(DType::float32, p[i], dtype, const_cast<void*>(arrays[i].data), arrays[i].size);
   };
   switch (dtype) {
     case DType::float32:
@@ -163,9 +127,8 @@ template <int count, class Compute> void dispatch(DType dtype, const Array (&arr
     case DType::float64:
       return direct(double{});
     case DType::float16:
-      return widened(Half{});
     case DType::bfloat16:
-      return widened(BFloat16{});
+      return widened();
     default:
       return;
   }
