@@ -1,0 +1,142 @@
+#include "thalweg/ops/normalization.h"
+
+#include <algorithm>
+
+#include "thalweg/kernels/norm.h"
+#include "thalweg/ops/apply.h"
+#include "thalweg/ops/broadcasting.h"
+#include "thalweg/ops/casting.h"
+#include "thalweg/ops/function.h"
+#include "thalweg/ops/grad_call.h"
+#include "thalweg/ops/infer.h"
+#include "thalweg/ops/math.h"
+#include "thalweg/ops/math_elementary.h"
+#include "thalweg/ops/reduction.h"
+#include "thalweg/ops/shaping.h"
+
+namespace thalweg {
+namespace {
+
+struct LrnAttrs {
+  int64_t depth_radius = 5;
+  float bias = 1;
+  float alpha = 1;
+  float beta = 0.5f;
+};
+void check_radius(const InferCall& c) {
+  if (int64_t radius = c.attrs<LrnAttrs>().depth_radius; radius < 0)
+    c.fail("depth_radius must not be negative, got " + std::to_string(radius));
+}
+kernels::LrnOptions lrn_options(const KernelCall& c) {
+  const auto& a = c.attrs<LrnAttrs>();
+  return {std::min(a.depth_radius, c.shape(0)[3]), a.bias, a.alpha, a.beta};
+}
+
+constexpr TypeSet lrn_types = half_types | types(float32);
+
+const Op& LRNGrad = define_op({
+    .name = "LRNGrad",
+    .doc = "The gradient of LRN.",
+    .signature = "input_grads: T, input_image: T, output_image: T -> output: T",
+    .types = {{"T", lrn_types}},
+    .attrs = attrs_of<LrnAttrs>(),
+    .infer =
+        [](InferCall& c) {
+          check_radius(c);
+          for (int i = 0; i < 3; ++i) c.require_rank(i, 4);
+          infer::same_shape(c);
+        },
+    .kernel = {[](const KernelCall& c) {
+      const Shape& s = c.shape(0);
+      kernels::lrn_grad(c.dtype(), s.count(0, 3), s[3], lrn_options(c), c.input(0), c.input(1), c.input(2), c.output());
+    }},
+});
+
+const Op& LRN = define_op({
+    .name = "LRN",
+    .doc = "Each element of images, divided by a power of the sum of squares of the channels around it.",
+    .signature = "input: T -> output: T",
+    .types = {{"T", lrn_types}},
+    .attrs = attrs_of<LrnAttrs>(),
+    .infer =
+        [](InferCall& c) {
+          check_radius(c);
+          c.require_rank(0, 4);
+          c.output(0, c.shape(0));
+        },
+    .kernel = {[](const KernelCall& c) {
+      const Shape& s = c.shape(0);
+      kernels::lrn(c.dtype(), s.count(0, 3), s[3], lrn_options(c), c.input(0), c.output());
+    }},
+    .grad =
+        [](GradCall& g) {
+          g.input_grad(0, apply1(LRNGrad, {g.output_grad(), g.input(), g.output()}, g.attrs<LrnAttrs>()));
+        },
+});
+
+// Moments of halves are computed in float32: squares lose too much otherwise.
+Tensor widen(const Tensor& x) { return x.dtype() == DType::float16 ? cast(x, DType::float32) : x; }
+nn::Moments finish(const Tensor& mean, const Tensor& variance, DType dtype, const Axis& axes, bool keepdims) {
+  auto one = [&](const Tensor& t) {
+    Tensor kept = keepdims || axes.axes().empty() ? t : squeeze(t, {.axis = axes});
+    return kept.dtype() == dtype ? kept : cast(kept, dtype);
+  };
+  return {one(mean), one(variance)};
+}
+
+}  // namespace
+
+namespace nn {
+
+Moments moments(const Tensor& x, const std::vector<int64_t>& axes, const MomentsOptions& options) {
+  Tensor wide = widen(x);
+  Tensor mean = reduce_mean(wide, {.axis = axes, .keepdims = true});
+  // The mean minimises this sum, so that no gradient flows through it.
+  Tensor variance = reduce_mean(math::squared_difference(wide, stop_gradient(mean)), {.axis = axes, .keepdims = true});
+  return finish(mean, variance, x.dtype(), axes, options.keepdims);
+}
+
+Moments weighted_moments(const Tensor& x, const std::vector<int64_t>& axes, const TensorLike& frequency_weights,
+                         const WeightedMomentsOptions& options) {
+  Tensor wide = widen(x), given = frequency_weights.as(wide.dtype());
+  Tensor weights = broadcast_to(given.dtype() == wide.dtype() ? given : cast(given, wide.dtype()), shape(wide));
+  auto sum = [&](const Tensor& t) { return reduce_sum(t, {.axis = axes, .keepdims = true}); };
+  Tensor share = reciprocal(sum(weights)), mean = sum(weights * wide) * share;
+  Tensor variance = sum(weights * math::squared_difference(wide, mean)) * share;
+  return finish(mean, variance, x.dtype(), axes, options.keepdims);
+}
+
+Moments normalize_moments(const Tensor& counts, const Tensor& mean_ss, const Tensor& variance_ss, const Tensor& shift) {
+  Tensor share = reciprocal(counts), shifted = mean_ss * share;
+  return {shift.defined() ? shifted + shift : shifted, variance_ss * share - square(shifted)};
+}
+
+Tensor batch_normalization(const Tensor& x, const Tensor& mean, const Tensor& variance, const Tensor& offset,
+                           const Tensor& scale, double variance_epsilon) {
+  Tensor slope = rsqrt(variance + variance_epsilon);
+  if (scale.defined()) slope = slope * scale;
+  Tensor level = offset.defined() ? offset - mean * slope : -mean * slope;
+  auto like_x = [&](const Tensor& t) { return t.dtype() == x.dtype() ? t : cast(t, x.dtype()); };
+  return x * like_x(slope) + like_x(level);
+}
+
+Tensor local_response_normalization(const Tensor& input, const LocalResponseNormalizationOptions& o) {
+  return apply1(
+      LRN, {input},
+      LrnAttrs{o.depth_radius, static_cast<float>(o.bias), static_cast<float>(o.alpha), static_cast<float>(o.beta)});
+}
+
+}  // namespace nn
+
+namespace {
+const FunctionDef* const functions[] = {
+    &define_function<nn::moments>({"nn.moments"}, {"x", "axes"}),
+    &define_function<nn::weighted_moments>({"nn.weighted_moments"}, {"x", "axes", "frequency_weights"}),
+    &define_function<nn::normalize_moments>({"nn.normalize_moments"}, {"counts", "mean_ss", "variance_ss", "shift"}),
+    &define_function<nn::batch_normalization>({"nn.batch_normalization"},
+                                              {"x", "mean", "variance", "offset", "scale", "variance_epsilon"}),
+    &define_function<nn::local_response_normalization>({"nn.local_response_normalization", "nn.lrn"}, {"input"}),
+};
+}  // namespace
+
+}  // namespace thalweg
