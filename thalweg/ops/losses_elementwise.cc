@@ -1,0 +1,118 @@
+// Losses that are compositions of element-wise ops and sums.
+#include "thalweg/core/error.h"
+#include "thalweg/kernels/reduce.h"
+#include "thalweg/ops/activation.h"
+#include "thalweg/ops/apply.h"
+#include "thalweg/ops/casting.h"
+#include "thalweg/ops/comparison.h"
+#include "thalweg/ops/creation.h"
+#include "thalweg/ops/division.h"
+#include "thalweg/ops/function.h"
+#include "thalweg/ops/grad_call.h"
+#include "thalweg/ops/infer.h"
+#include "thalweg/ops/losses.h"
+#include "thalweg/ops/math.h"
+#include "thalweg/ops/math_elementary.h"
+#include "thalweg/ops/math_rounding.h"
+#include "thalweg/ops/reduction.h"
+#include "thalweg/ops/selection.h"
+#include "thalweg/ops/shaping.h"
+
+namespace thalweg {
+namespace {
+
+struct HalfSquares {
+  template <class T> using Accumulator = T;
+  template <class T> static T start() { return {}; }
+  template <class T> static T step(T a, T x) { return a + x * x; }
+  template <class T> static T merge(T a, T b) { return a + b; }
+  template <class T, class A> static T finish(A a, int64_t) { return a / 2; }
+};
+constexpr kernels::ReduceTable half_squares = kernels::make_reduce_table<float_types, HalfSquares>();
+
+const Op& L2Loss = define_op({
+    .name = "L2Loss",
+    .doc = "Half the sum of squares.",
+    .signature = "t: T -> output: T",
+    .types = {{"T", float_types}},
+    .infer = infer::scalar,
+    .kernel = {[](const KernelCall& c) {
+      const bool all[] = {true};
+      kernels::run_reduce(half_squares, c.dtype(), {c.count(0)}, all, c.input(0), c.output());
+    }},
+    .grad = [](GradCall& g) { g.input_grad(0, g.input() * g.output_grad()); },
+});
+
+void require_same_shape(const char* function, const Tensor& labels, const Tensor& logits) {
+  if (!labels.shape().is_compatible_with(logits.shape()))
+    throw ValueError(std::string(function) + ": labels and logits must have the same shape, got " +
+                     labels.shape().brackets() + " and " + logits.shape().brackets());
+}
+// log(1 + exp(-|x|)): the part of softplus that never overflows.
+Tensor log_of_small(const Tensor& x) { return log1p(exp(-abs(x))); }
+
+}  // namespace
+
+namespace nn {
+
+Tensor l2_loss(const Tensor& t) { return apply1(L2Loss, {t}); }
+
+Tensor sigmoid_cross_entropy_with_logits(const TensorLike& labels, const TensorLike& logits) {
+  Tensor x = logits.own(), y = labels.as(x.dtype());
+  require_same_shape("sigmoid_cross_entropy_with_logits", y, x);
+  return relu(x) - x * y + log_of_small(x);
+}
+
+Tensor weighted_cross_entropy_with_logits(const TensorLike& labels, const TensorLike& logits,
+                                          const TensorLike& pos_weight) {
+  Tensor x = logits.own(), y = labels.as(x.dtype());
+  require_same_shape("weighted_cross_entropy_with_logits", y, x);
+  Tensor weight = 1 + subtract(pos_weight.as(x.dtype()), 1) * y;
+  return (1 - y) * x + weight * (log_of_small(x) + relu(-x));
+}
+
+Tensor log_poisson_loss(const Tensor& targets, const Tensor& log_input, const LogPoissonLossOptions& options) {
+  require_same_shape("log_poisson_loss", targets, log_input);
+  Tensor loss = exp(log_input) - log_input * targets;
+  if (!options.compute_full_loss) return loss;
+  constexpr double two_pi = 6.283185307179586;
+  Tensor stirling = targets * log(targets) - targets + 0.5 * log(two_pi * targets);
+  Tensor small = logical_and(greater_equal(targets, 0), less_equal(targets, 1));
+  return loss + where(small, zeros_like(targets), stirling);
+}
+
+Tensor compute_average_loss(const Tensor& per_example_loss, const AverageLossOptions& options) {
+  if (per_example_loss.rank() == 0)
+    throw ValueError("compute_average_loss: per_example_loss must have one element per example");
+  Tensor loss = per_example_loss;
+  if (options.sample_weight.defined()) {
+    Tensor weight = cast(options.sample_weight, loss.dtype());
+    // One weight per example, whether or not one of the two has a last dimension of 1.
+    if (weight.rank() == loss.rank() + 1) weight = squeeze(weight, {.axis = -1});
+    else if (weight.rank() > 0 && weight.rank() == loss.rank() - 1) weight = expand_dims(weight, -1);
+    loss = loss * weight;
+  }
+  Tensor examples = options.global_batch_size.defined() ? options.global_batch_size : size(per_example_loss);
+  if (!options.global_batch_size.defined() && per_example_loss.rank() > 1)
+    examples = thalweg::shape(per_example_loss)[0];
+  return math::divide_no_nan(reduce_sum(loss), cast(examples, loss.dtype()));
+}
+
+Tensor scale_regularization_loss(const Tensor& regularization_loss) { return reduce_sum(regularization_loss); }
+
+}  // namespace nn
+
+namespace {
+const FunctionDef* const functions[] = {
+    &define_function<nn::l2_loss>({"nn.l2_loss"}, {"t"}),
+    &define_function<nn::sigmoid_cross_entropy_with_logits>({"nn.sigmoid_cross_entropy_with_logits"},
+                                                            {"labels", "logits"}),
+    &define_function<nn::weighted_cross_entropy_with_logits>({"nn.weighted_cross_entropy_with_logits"},
+                                                             {"labels", "logits", "pos_weight"}),
+    &define_function<nn::log_poisson_loss>({"nn.log_poisson_loss"}, {"targets", "log_input"}),
+    &define_function<nn::compute_average_loss>({"nn.compute_average_loss"}, {"per_example_loss"}),
+    &define_function<nn::scale_regularization_loss>({"nn.scale_regularization_loss"}, {"regularization_loss"}),
+};
+}  // namespace
+
+}  // namespace thalweg
