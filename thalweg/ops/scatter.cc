@@ -36,25 +36,6 @@ void refuse_empty_output(const KernelCall& c, int indices) {
     c.fail("indices and updates are given for an output without elements, of shape " + c.output_shape().brackets());
 }
 
-// Applies `combine` to places and updates; the output holds what was there before.
-template <TypeSet S, class F> void combine_updates(const KernelCall& c, int indices, int updates, F combine) {
-  RowOffsets rows = row_offsets(c, indices, c.output_shape());
-  if (c.count(updates) == 0) return;
-  kernel::visit_type<S>(c.output_dtype(), [&]<class T>(T*) {
-    T* out = c.output<T>();
-    const T* in = c.input<T>(updates);
-    for_each_update(rows.at, c.output_shape().count() / rows.row, 1 + static_cast<double>(rows.row),
-                    [&](int64_t place, int64_t i) {
-                      T* y = out + place * rows.row;
-                      const T* x = in + i * rows.row;
-                      for (int64_t k = 0; k < rows.row; ++k) {
-                        using W = kernel::Wide<T>;
-                        y[k] = static_cast<T>(combine(static_cast<W>(y[k]), static_cast<W>(x[k])));
-                      }
-                    });
-  });
-}
-
 // Integers wrap around; true and true is true; strings are joined.
 struct Plus {
   template <class T> auto operator()(const T& a, const T& b) const {
@@ -76,6 +57,31 @@ struct Larger {
   template <class T> T operator()(const T& a, const T& b) const { return a < b ? b : a; }
 };
 
+// Combines updates with what is at their places; only the loop over one row is compiled per dtype.
+using CombineRow = void (*)(void* y, const void* x, int64_t n);
+template <TypeSet S, class F> CombineRow combine_row(DType dtype) {
+  CombineRow row = nullptr;
+  kernel::visit_type<S>(dtype, [&]<class T>(T*) {
+    row = [](void* y, const void* x, int64_t n) {
+      using W = kernel::Wide<T>;
+      for (int64_t k = 0; k < n; ++k) {
+        T& to = static_cast<T*>(y)[k];
+        to = static_cast<T>(F{}(static_cast<W>(to), static_cast<W>(static_cast<const T*>(x)[k])));
+      }
+    };
+  });
+  return row;
+}
+void combine_updates(const KernelCall& c, int indices, int updates, CombineRow combine) {
+  RowOffsets rows = row_offsets(c, indices, c.output_shape());
+  if (c.count(updates) == 0) return;
+  auto bytes = static_cast<int64_t>(size_of(c.output_dtype())) * rows.row;
+  double nanoseconds = 2 + static_cast<double>(rows.row);
+  for_each_update(rows.at, c.output_shape().count() / rows.row, nanoseconds, [&](int64_t place, int64_t i) {
+    combine(c.output<std::byte>() + place * bytes, c.input<std::byte>(updates) + i * bytes, rows.row);
+  });
+}
+
 constexpr TypeSet scatter_types = plain_types | types(string);
 const Op& ScatterNd = define_op({
     .name = "ScatterNd",
@@ -93,7 +99,7 @@ const Op& ScatterNd = define_op({
       refuse_empty_output(c, 0);
       if (!is_object(c.output_dtype()))
         std::memset(c.output(), 0, static_cast<size_t>(c.output_shape().count()) * size_of(c.output_dtype()));
-      combine_updates<scatter_types>(c, 0, 1, Plus{});
+      combine_updates(c, 0, 1, combine_row<scatter_types, Plus>(c.output_dtype()));
     }},
     .grad = [](GradCall& g) { g.input_grad(1, gather_nd(g.output_grad(), g.input(0))); },
 });
@@ -106,7 +112,7 @@ void infer_tensor_scatter(InferCall& c) {
 template <TypeSet S, class F> void run_tensor_scatter(const KernelCall& c) {
   refuse_empty_output(c, 1);
   copy_elements(c.dtype(), c.input(0), c.output(), c.count(0));
-  combine_updates<S>(c, 1, 2, F{});
+  combine_updates(c, 1, 2, combine_row<S, F>(c.dtype()));
 }
 
 const Op& TensorScatterUpdate = define_op({

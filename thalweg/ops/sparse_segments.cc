@@ -48,10 +48,7 @@ template <TypeSet S, class R> void run_sparse(const KernelCall& c) {
     shape[0] = runs.back().id + 1;
   }
   c.allocate(0, shape);
-  kernel::visit_type<S>(c.dtype(), [&]<class T>(T*) {
-    segment::reduce_runs<R, T>(c, runs, shape[0], shape.count(1, shape.rank()), T(0),
-                               [&](int64_t i) { return indices[i]; });
-  });
+  segment::reduce_runs(c, segment::row_loops<S, R>(c.dtype()), runs, indices.data(), false);
 }
 
 void infer_sparse_grad(InferCall& c) {
