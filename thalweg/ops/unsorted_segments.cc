@@ -52,7 +52,7 @@ void infer_unsorted(InferCall& c) {
 // Rows are added in the dtype itself, half types too.
 struct UnsortedLoops {
   void (*start)(void* out, int64_t n) = nullptr;
-  void (*add)(void* out, const void* row, int64_t n) = nullptr;
+  UpdateLoop add = nullptr;
 };
 template <class R, class T> constexpr UnsortedLoops make_unsorted_loops() {
   using W = kernel::Wide<T>;
@@ -66,11 +66,13 @@ template <class R, class T> constexpr UnsortedLoops make_unsorted_loops() {
               start.bits = static_cast<float>(start) < 0 ? 0xff7f : 0x7f7f;
             std::fill_n(static_cast<T*>(out), n, start);
           },
-          [](void* out, const void* row, int64_t n) {
-            for (int64_t k = 0; k < n; ++k) {
-              T& y = static_cast<T*>(out)[k];
-              y = static_cast<T>(R::add(static_cast<W>(y), static_cast<W>(static_cast<const T*>(row)[k])));
-            }
+          [](const UpdateRange& range, void* out, const void* in) {
+            range.for_each([&](int64_t place, int64_t i) {
+              T* y = static_cast<T*>(out) + place * range.row;
+              const T* x = static_cast<const T*>(in) + i * range.row;
+              for (int64_t k = 0; k < range.row; ++k)
+                y[k] = static_cast<T>(R::add(static_cast<W>(y[k]), static_cast<W>(x[k])));
+            });
           }};
 }
 
@@ -82,12 +84,9 @@ void reduce_unsorted(const KernelCall& c, const UnsortedLoops& loops) {
       c.fail("segment_ids" + position_text(c.shape(1), i) + " = " + std::to_string(ids[i]) + " is out of range [0, " +
              std::to_string(shape[0]) + ")");
   loops.start(c.output(), shape.count());
-  int64_t row = shape.count(1, shape.rank()), bytes = row * static_cast<int64_t>(size_of(c.dtype()));
+  int64_t row = shape.count(1, shape.rank());
   if (row == 0 || shape[0] == 0) return;
-  for_each_update({ids.data(), static_cast<size_t>(ids.size())}, shape[0], 2 + static_cast<double>(row),
-                  [&](int64_t place, int64_t i) {
-                    loops.add(c.output<std::byte>() + place * bytes, c.input<std::byte>(0) + i * bytes, row);
-                  });
+  run_updates({ids.data(), static_cast<size_t>(ids.size())}, shape[0], row, loops.add, c.output(), c.input(0));
 }
 template <TypeSet S, class R> void run_unsorted(const KernelCall& c) {
   UnsortedLoops loops;
