@@ -24,7 +24,8 @@ struct Mean : Sum {
       return static_cast<W>(std::is_signed_v<W>
                                 ? static_cast<int64_t>(total) / count
                                 : static_cast<int64_t>(static_cast<uint64_t>(total) / static_cast<uint64_t>(count)));
-    else return total / static_cast<W>(static_cast<float>(count));
+    else if constexpr (std::is_floating_point_v<W>) return total / static_cast<W>(count);
+    else return total / static_cast<typename W::value_type>(count);
   }
 };
 struct SqrtN : Sum {
@@ -40,14 +41,23 @@ struct Product {
   }
   template <class W> static W finish(W total, int64_t) { return total; }
 };
+// The value that any other replaces: an infinity where there is one.
+template <class W> W below_all() {
+  if constexpr (std::is_floating_point_v<W>) return -std::numeric_limits<W>::infinity();
+  else return std::numeric_limits<W>::lowest();
+}
+template <class W> W above_all() {
+  if constexpr (std::is_floating_point_v<W>) return std::numeric_limits<W>::infinity();
+  else return std::numeric_limits<W>::max();
+}
 // NaN stays NaN.
 struct Largest {
-  template <class W> static W start() { return std::numeric_limits<W>::lowest(); }
+  template <class W> static W start() { return below_all<W>(); }
   template <class W> static W add(W a, W b) { return a < b || b != b ? b : a; }
   template <class W> static W finish(W total, int64_t) { return total; }
 };
 struct Smallest {
-  template <class W> static W start() { return std::numeric_limits<W>::max(); }
+  template <class W> static W start() { return above_all<W>(); }
   template <class W> static W add(W a, W b) { return b < a || b != b ? b : a; }
   template <class W> static W finish(W total, int64_t) { return total; }
 };

@@ -54,16 +54,27 @@ struct UnsortedLoops {
   void (*start)(void* out, int64_t n) = nullptr;
   UpdateLoop add = nullptr;
 };
+template <class T> T lowest_of() {
+  T value{};
+  if constexpr (std::is_same_v<T, Half>) value.bits = 0xfbff;
+  else if constexpr (std::is_same_v<T, BFloat16>) value.bits = 0xff7f;
+  else value = std::numeric_limits<T>::lowest();
+  return value;
+}
+template <class T> T highest_of() {
+  T value{};
+  if constexpr (std::is_same_v<T, Half>) value.bits = 0x7bff;
+  else if constexpr (std::is_same_v<T, BFloat16>) value.bits = 0x7f7f;
+  else value = std::numeric_limits<T>::max();
+  return value;
+}
 template <class R, class T> constexpr UnsortedLoops make_unsorted_loops() {
   using W = kernel::Wide<T>;
   return {[](void* out, int64_t n) {
             T start = static_cast<T>(R::template start<W>());
-            // The extremes of float do not fit half types; theirs are the largest finite numbers.
-            constexpr bool extreme = !std::is_same_v<R, segment::Sum> && !std::is_same_v<R, segment::Product>;
-            if constexpr (extreme && std::is_same_v<T, Half>)
-              start.bits = static_cast<float>(start) < 0 ? 0xfbff : 0x7bff;
-            if constexpr (extreme && std::is_same_v<T, BFloat16>)
-              start.bits = static_cast<float>(start) < 0 ? 0xff7f : 0x7f7f;
+            // A segment without rows is the largest finite number, or the smallest.
+            if constexpr (std::is_same_v<R, segment::Largest>) start = lowest_of<T>();
+            if constexpr (std::is_same_v<R, segment::Smallest>) start = highest_of<T>();
             std::fill_n(static_cast<T*>(out), n, start);
           },
           [](const UpdateRange& range, void* out, const void* in) {
