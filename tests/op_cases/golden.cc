@@ -87,6 +87,7 @@ Tensor literal_from_json(const json& j) {
   Shape shape;
   std::vector<json> leaves;
   flatten(j, shape, 0, leaves);
+  if (shape.count() != static_cast<int64_t>(leaves.size())) throw ValueError("a list of literals is ragged");
   bool real = leaves.empty(), text = false, truth = false;
   for (const json& leaf : leaves) {
     bool special = leaf.is_string() && (leaf == "nan" || leaf == "inf" || leaf == "-inf");
