@@ -20,7 +20,7 @@ DTYPES = {
 }
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 COMPLEX = {"complex64": "float32", "complex128": "float64"}
-ROW_KEYS = {"_tolerance", "_error", "_why", "_note", "_check", "_each", "_as"}
+ROW_KEYS = {"_tolerance", "_error", "_why", "_note", "_check", "_each", "_as", "_unset"}
 
 SPEC = re.compile(r"(\w+)(?:\[([\d,\s]*)\])?(?:\s+(\w+)(?:\(([^)]*)\))?)?(?:\s*=\s*(.*))?", re.DOTALL)
 

@@ -304,6 +304,7 @@ TEST_F(NpyTest, RefusesBombsAndLyingSizes) {
   EXPECT_THROW(open(with_field(whole, 24, 0x7fffffff)), DataLossError);        // declared size
   EXPECT_THROW(open(with_field(whole, 20, 0x7fffffff)), DataLossError);        // stored size
   EXPECT_THROW(open(with_field(whole, 42, 0x7fffffff)), DataLossError);        // offset
+  EXPECT_THROW(open(with_field(whole, 24, 0))["x"], DataLossError);            // nothing, though there is something
   EXPECT_THROW(open(with_field(whole, 24, 2927))["x"], DataLossError);         // one byte less than there is
   EXPECT_THROW(open(with_field(whole, 24, 2929))["x"], DataLossError);         // and one more
   EXPECT_THROW(open(with_field(whole, 8, 0x00080001)), InvalidArgumentError);  // encrypted

@@ -201,7 +201,7 @@ TEST(ScalarSpecial, EdgesAreThoseOfTensorFlow) {
   };
   for (const Value& edge : edges) {
     if (std::isnan(edge.expected)) EXPECT_TRUE(std::isnan(edge.got)) << edge.name << " = " << edge.got;
-    else EXPECT_EQ(edge.got, edge.expected) << edge.name;
+    else EXPECT_DOUBLE_EQ(edge.got, edge.expected) << edge.name;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "thalweg/core/convert.h"
+#include "thalweg/core/error.h"
 #include "thalweg/io/npy.h"
 #include "thalweg/ops/apply.h"
 
@@ -20,11 +21,11 @@ Tensor read_tensor(const json& ref, const Tensor& data) {
   const uint8_t* bytes = data.data<uint8_t>() + ref.at("offset").get<size_t>();
   if (t.dtype() == DType::string) {
     size_t i = 0;
-    for (size_t length : ref.at("lengths")) {
+    for (size_t length : ref.value("lengths", json::array())) {  // none where only the shape counts
       t.mutable_data<std::string>()[i++].assign(reinterpret_cast<const char*>(bytes), length);
       bytes += length;
     }
-  } else if (t.nbytes()) {
+  } else if (t.nbytes() && ref.value("bytes", size_t{0}) == t.nbytes()) {
     std::memcpy(t.mutable_data<void>(), bytes, t.nbytes());
   }
   return t;

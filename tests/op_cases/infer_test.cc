@@ -33,7 +33,9 @@ void check_infer(const Case& c, const Op& op, const std::vector<Tensor>& inputs,
     EXPECT_EQ(o->dtype, c.outputs[i].dtype()) << c.describe() << ", " << how << ": dtype of output " << i;
     EXPECT_TRUE(o->shape.is_compatible_with(c.outputs[i].shape()))
         << c.describe() << ", " << how << ": infer says " << o->shape.brackets() << ", the result is " << c.outputs[i].shape().brackets();
-    if (whole && o->shape.is_fully_defined()) EXPECT_EQ(o->shape, c.outputs[i].shape()) << c.describe();
+    if (whole && o->shape.is_fully_defined()) {
+      EXPECT_EQ(o->shape, c.outputs[i].shape()) << c.describe();
+    }
   }
   // Outputs were described but hold nothing: they must not be destroyed as strings.
   for (TensorImpl* o : out) o->dtype = DType::invalid;

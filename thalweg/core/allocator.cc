@@ -121,6 +121,11 @@ struct Counter {
   std::atomic<int64_t> current{0}, peak{0}, limit{0};
 };
 std::array<Counter, max_devices> counters;
+Counter& counter_of(int device) {
+  if (device < 0 || device >= max_devices) [[unlikely]]
+    throw InvalidArgumentError("there is no device CPU:" + std::to_string(device));
+  return counters[static_cast<size_t>(device)];
+}
 
 int64_t default_limit() {
   static const int64_t bytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE) / 10 * 9;
@@ -128,7 +133,7 @@ int64_t default_limit() {
 }
 
 void count_bytes(size_t bytes, int device) {
-  Counter& c = counters[static_cast<size_t>(device)];
+  Counter& c = counter_of(device);
   int64_t limit = memory_limit(device);
   int64_t before = c.current.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
   int64_t now = before + static_cast<int64_t>(bytes);
@@ -149,16 +154,16 @@ void uncount_bytes(size_t bytes, int device) {
 }  // namespace
 
 MemoryInfo memory_info(int device) {
-  const Counter& c = counters[static_cast<size_t>(device)];
+  const Counter& c = counter_of(device);
   return {c.current.load(), c.peak.load()};
 }
 void reset_peak_memory(int device) {
-  Counter& c = counters[static_cast<size_t>(device)];
+  Counter& c = counter_of(device);
   c.peak = c.current.load();
 }
-void set_memory_limit(int device, int64_t bytes) { counters[static_cast<size_t>(device)].limit = bytes; }
+void set_memory_limit(int device, int64_t bytes) { counter_of(device).limit = bytes; }
 int64_t memory_limit(int device) {
-  int64_t limit = counters[static_cast<size_t>(device)].limit.load(std::memory_order_relaxed);
+  int64_t limit = counter_of(device).limit.load(std::memory_order_relaxed);
   return limit > 0 ? limit : default_limit();
 }
 
@@ -193,7 +198,9 @@ Buffer* Buffer::make(size_t bytes, DType dtype, int device) {
 }
 
 Buffer* Buffer::wrap(void* data, void (*release)(void*), void* context) {
-  auto* buffer = new (take_block(0)) Buffer;
+  void* block = take_block(0);
+  if (!block) throw ResourceExhaustedError("out of memory: the system has no memory for a view");
+  auto* buffer = new (block) Buffer;
   buffer->data = data;
   buffer->release = release;
   buffer->context = context;

@@ -70,8 +70,7 @@ template <class T, class W>
 T store(W w) {
   if constexpr (std::is_same_v<W, std::complex<double>>) {
     if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) return T(w);
-    else if constexpr (std::is_same_v<T, bool>) return w != W{};
-    else return store<T>(w.real());
+    else return store<T>(w.real());  // bool too: only the real part counts
   } else if constexpr (std::is_same_v<T, bool>) {
     return w != W{};
   } else if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {

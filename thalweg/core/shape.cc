@@ -30,12 +30,12 @@ Shape Shape::of_rank(int rank) {
 int64_t Shape::num_elements() const {
   if (!is_fully_defined()) return -1;
   int64_t n = 1;
-  bool overflow = false;
+  bool empty = false;
   for (int i = 0; i < rank_; ++i) {
-    if (dim_[i] == 0) return 0;
-    overflow |= __builtin_mul_overflow(n, dim_[i], &n);
+    if (dim_[i] == 0) empty = true;
+    else if (__builtin_mul_overflow(n, dim_[i], &n)) return -1;
   }
-  return overflow ? -1 : n;
+  return empty ? 0 : n;
 }
 
 void Shape::push_back(int64_t dim) {

@@ -65,7 +65,8 @@ class THALWEG_API Shape {
     for (int i = begin; i < end; ++i) n *= dim_[i];
     return n;
   }
-  /// The number of elements, or -1 when unknown or past 2^63.
+  /// The number of elements, or -1 when unknown or past 2^63. A dimension of zero excuses no overflow among the others,
+  /// because kernels multiply some of the dimensions: [0, 2^62, 4] is past 2^63 too.
   int64_t num_elements() const;
 
   /// Adds a dimension at the end; throws InvalidArgumentError past `max_rank`.

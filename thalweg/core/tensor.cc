@@ -56,6 +56,7 @@ void TensorImpl::destroy(TensorImpl* p) {
 }
 
 void TensorImpl::allocate() {
+  if (size_of(dtype) == 0) [[unlikely]] throw TypeError("a tensor cannot have the dtype " + std::string(name_of(dtype)));
   if (shape.rank() == 0 && !is_object(dtype)) [[likely]] {
     data = inline_data;
     return;
@@ -73,6 +74,21 @@ void TensorImpl::allocate() {
     data = buffer->data;
   }
 }
+
+namespace {
+bool has_negative(DType dtype, const void* data, int64_t count) {
+  auto in = [&]<class T>(T) {
+    return std::any_of(static_cast<const T*>(data), static_cast<const T*>(data) + count, [](T v) { return v < 0; });
+  };
+  switch (dtype) {
+    case DType::int8: return in(int8_t{});
+    case DType::int16: return in(int16_t{});
+    case DType::int32: return in(int32_t{});
+    case DType::int64: return in(int64_t{});
+    default: return false;
+  }
+}
+}  // namespace
 
 /// Reads nested literals: shape and dtype first, then the values.
 struct LiteralReader {
@@ -261,15 +277,13 @@ Tensor strengthen(const Tensor& weak, DType dtype) {
   q->allocate();
   int64_t count = p->shape.count();
   convert_elements(from, p->data, dtype, q->data, count);
-  bool narrows = size_of(dtype) < size_of(from) || (unsigned_types.has(dtype) && !unsigned_types.has(from));
+  bool narrows = size_of(dtype) < size_of(from) || unsigned_types.has(dtype) != unsigned_types.has(from);
   if (whole && is_integer(dtype) && narrows) {  // 300 is no uint8
-    for (int64_t i = 0; i < count; ++i) {
-      int64_t before, after;
-      auto at = [&](const void* data, DType t) { return static_cast<const char*>(data) + i * static_cast<int64_t>(size_of(t)); };
-      convert_elements(from, at(p->data, from), DType::int64, &before, 1);
-      convert_elements(dtype, at(q->data, dtype), DType::int64, &after, 1);
-      if (before != after || (before < 0 && unsigned_types.has(dtype))) refuse();
-    }
+    Tensor back = Tensor::empty(from, p->shape);
+    convert_elements(dtype, q->data, from, back.impl()->data, count);
+    if (std::memcmp(back.impl()->data, p->data, weak.nbytes()) != 0) refuse();
+    bool lost_sign = unsigned_types.has(from) ? has_negative(dtype, q->data, count) : unsigned_types.has(dtype) && has_negative(from, p->data, count);
+    if (lost_sign) refuse();  // 2^63 is no int64, -1 no uint64
   }
   return strong;
 }

@@ -80,7 +80,7 @@ class THALWEG_API Literal {
   friend struct LiteralReader;
   DType dtype_ = DType::invalid;
   bool wide_ = false;  // a double, kept whole in real_ until its dtype is known
-  std::byte bytes_[16] = {};
+  alignas(8) std::byte bytes_[16] = {};  // read in place as the dtype
   double real_ = 0;
   std::string_view text_;
   std::initializer_list<Literal> list_;

@@ -7,8 +7,11 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
+
+#include "thalweg/core/error.h"
 
 namespace thalweg {
 namespace {
@@ -84,7 +87,11 @@ class Pool {
 
  private:
   void start() {
-    for (int i = 1; i < size_; ++i) threads_.emplace_back([this] { loop(); });
+    // Where the system allows no more threads, those that there are do the work.
+    try {
+      for (int i = 1; i < size_; ++i) threads_.emplace_back([this] { loop(); });
+    } catch (const std::system_error&) {
+    }
   }
   void stop() {
     {
@@ -146,7 +153,10 @@ Pool& pool() {
 }  // namespace
 
 int num_threads() { return pool().size(); }
-void set_num_threads(int count) { pool().resize(count); }
+void set_num_threads(int count) {
+  if (inside_pool) throw RuntimeError("set_num_threads cannot be called from inside a parallel computation");
+  pool().resize(count);
+}
 
 namespace detail {
 void run_chunks(int64_t num_chunks, void (*run)(const void*, int64_t), const void* body) {

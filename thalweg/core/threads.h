@@ -9,6 +9,7 @@ namespace thalweg {
 
 /// How many threads compute one op. 0 asks for as many as the machine has cores.
 THALWEG_API int num_threads();
+/// RuntimeError from inside a parallel computation.
 THALWEG_API void set_num_threads(int count);
 
 /// Work worth less than this many nanoseconds runs on the calling thread.

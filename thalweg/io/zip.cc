@@ -103,19 +103,25 @@ void check_entry(const std::string& archive, const ZipEntry& entry, uint64_t dir
                          std::to_string(entry.compressed_size) + " stored bytes cannot hold them");
 }
 
+/// zlib's decompressor, given back whatever happens.
+struct Inflater {
+  z_stream stream = {};
+  std::vector<std::byte> buffer = std::vector<std::byte>(buffer_bytes);
+  Inflater() {
+    if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) throw ResourceExhaustedError("no memory to decompress");
+  }
+  ~Inflater() { inflateEnd(&stream); }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+};
+
 /// Bytes of an entry, counted and summed as they pass.
 class EntryStream : public ByteStream {
  public:
   EntryStream(const std::string& archive, const ZipEntry& entry, SourceStream stored)
       : name_(archive + ": entry '" + entry.name + "'"), entry_(entry), stored_(std::move(stored)), left_(entry.size) {
-    if (entry_.deflated) {
-      if (inflateInit2(&inflate_, -MAX_WBITS) != Z_OK) throw ResourceExhaustedError("no memory to read " + name_);
-      buffer_.resize(buffer_bytes);
-    }
+    if (entry_.deflated) inflater_ = std::make_unique<Inflater>();
     if (left_ == 0) check();
-  }
-  ~EntryStream() override {
-    if (entry_.deflated) inflateEnd(&inflate_);
   }
 
   const std::string& name() const override { return name_; }
@@ -143,21 +149,23 @@ class EntryStream : public ByteStream {
     if (crc_ != entry_.crc) damaged(name_, "its checksum does not match its bytes");
   }
   size_t inflate_to(std::span<std::byte> out) {
+    z_stream& z = inflater_->stream;
+    std::span<std::byte> buffer = inflater_->buffer;
     size_t done = 0;
     while (done < out.size() && !ended_) {
-      if (inflate_.avail_in == 0) {
-        size_t count = static_cast<size_t>(std::min<uint64_t>(buffer_.size(), stored_.remaining()));
-        stored_.read(std::span(buffer_).first(count));
-        inflate_.next_in = reinterpret_cast<Bytef*>(buffer_.data());
-        inflate_.avail_in = static_cast<uInt>(count);
+      if (z.avail_in == 0) {
+        size_t count = static_cast<size_t>(std::min<uint64_t>(buffer.size(), stored_.remaining()));
+        stored_.read(buffer.first(count));
+        z.next_in = reinterpret_cast<Bytef*>(buffer.data());
+        z.avail_in = static_cast<uInt>(count);
       }
       auto step = static_cast<uInt>(std::min(out.size() - done, size_t{1} << 30));
-      inflate_.next_out = reinterpret_cast<Bytef*>(out.data() + done);
-      inflate_.avail_out = step;
-      int result = inflate(&inflate_, Z_NO_FLUSH);
-      done += step - inflate_.avail_out;
+      z.next_out = reinterpret_cast<Bytef*>(out.data() + done);
+      z.avail_out = step;
+      int result = inflate(&z, Z_NO_FLUSH);
+      done += step - z.avail_out;
       if (result == Z_STREAM_END) ended_ = true;
-      else if (result == Z_BUF_ERROR && inflate_.avail_in == 0) break;
+      else if (result == Z_BUF_ERROR && z.avail_in == 0) break;
       else if (result != Z_OK) damaged(name_, "its compressed bytes make no sense");
     }
     return done;
@@ -169,8 +177,7 @@ class EntryStream : public ByteStream {
   uint64_t left_;
   uLong crc_ = 0;
   bool ended_ = false;
-  z_stream inflate_ = {};
-  std::vector<std::byte> buffer_;
+  std::unique_ptr<Inflater> inflater_;
 };
 
 }  // namespace
@@ -242,6 +249,8 @@ struct ZipWriter::Deflater {
       throw ResourceExhaustedError("no memory to compress");
   }
   ~Deflater() { deflateEnd(&stream); }
+  Deflater(const Deflater&) = delete;
+  Deflater& operator=(const Deflater&) = delete;
 };
 
 ZipWriter::ZipWriter(const std::string& path) : file_(path) {}

@@ -37,6 +37,14 @@ inline double upper_normal_quantile(double p) {
   if (p > 0.05) return root_two * inverse_erf(1.0 - 2.0 * p, 2.0 * p);
   double t = std::sqrt(-2.0 * std::log(p));  // Abramowitz and Stegun 26.2.23: within 4.5e-4
   double y = t - polynomial(t, 0.010328, 0.802853, 2.515517) / polynomial(t, 0.001308, 0.189269, 1.432788, 1.0);
+  if (p < 1e-250) {  // Q itself would be denormal: its logarithm from the asymptotic series
+    for (int i = 0; i < 6; ++i) {
+      double u = 1.0 / (y * y), series = 1 - u * (1 - 3 * u * (1 - 5 * u * (1 - 7 * u * (1 - 9 * u))));
+      double log_tail = -0.5 * y * y - std::log(y * std::sqrt(2.0 * pi)) + std::log(series);
+      y += (log_tail - std::log(p)) / (y + 1.0 / y);
+    }
+    return y;
+  }
   // Newton on log Q(y) = log p: far out Q itself is too curved.
   for (int i = 0; i < 3; ++i) {
     double tail = 0.5 * std::erfc(y / root_two);

@@ -1,4 +1,6 @@
 // argmax and argmin of ops/reduction.h.
+#include <limits>
+
 #include "thalweg/core/convert.h"
 #include "thalweg/core/threads.h"
 #include "thalweg/ops/apply.h"
@@ -32,9 +34,11 @@ void find_along(const T* x, int64_t outer, int64_t n, int64_t inner, Better bett
     for (int64_t o = begin; o < end; ++o)
       for (int64_t i = 0; i < inner; ++i) {
         const T* row = x + o * n * inner + i;
+        // From the worst value on, so that NaN, which is better than nothing, is passed over.
         int64_t best = 0;
-        for (int64_t k = 1; k < n; ++k)
-          if (better(row[k * inner], row[best * inner])) best = k;
+        T value = better.template worst<T>();
+        for (int64_t k = 0; k < n; ++k)
+          if (better(row[k * inner], value)) best = k, value = row[k * inner];
         out[o * inner + i] = best;
       }
   });
@@ -75,11 +79,19 @@ void run_arg(const KernelCall& c) {
 
 struct Larger {
   template <class T>
+  static T worst() {
+    return std::numeric_limits<T>::lowest();
+  }
+  template <class T>
   bool operator()(T x, T best) const {
     return x > best;
   }
 };
 struct Smaller {
+  template <class T>
+  static T worst() {
+    return std::numeric_limits<T>::max();
+  }
   template <class T>
   bool operator()(T x, T best) const {
     return x < best;

@@ -15,9 +15,11 @@ struct EqualAttrs {
   bool incompatible_shape_error = true;
 };
 void infer_equal(InferCall& c) {
+  if (c.attrs<EqualAttrs>().incompatible_shape_error) return infer::broadcast(c);
   Shape both;
-  if (!c.attrs<EqualAttrs>().incompatible_shape_error && !broadcast_shapes(c.shape(0), c.shape(1), both)) return c.output(0, Shape());
-  infer::broadcast(c);
+  if (!c.shape(0).is_fully_defined() || !c.shape(1).is_fully_defined()) both = Shape::unknown_rank();
+  else if (!broadcast_shapes(c.shape(0), c.shape(1), both)) both = Shape();
+  c.output(0, both);
 }
 // Shapes that do not broadcast: nothing is equal.
 template <bool Answer>

@@ -1,8 +1,9 @@
 // Kernels that only move elements are compiled by element size, not by dtype; kernels that compute, by type.
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
-#include <vector>
 
 #include "thalweg/core/complex.h"
 #include "thalweg/core/convert.h"
@@ -54,6 +55,27 @@ template <TypeSet S, class F> void visit_type(DType dtype, const F& f) {
          detail::try_type<S, bool_>(dtype, f) || detail::try_type<S, float16>(dtype, f) ||
          detail::try_type<S, bfloat16>(dtype, f) || detail::try_type<S, complex64>(dtype, f) ||
          detail::try_type<S, complex128>(dtype, f) || detail::try_type<S, string>(dtype, f));
+}
+
+/// Calls `f(copy)`, where `copy(in, out)` copies one row of `count` elements; rows of few bytes are copied in
+/// registers.
+template <class F> void visit_row_copy(DType dtype, int64_t count, const F& f) {
+  if (is_object(dtype)) return f([=](const std::byte* in, std::byte* out) { copy_elements(dtype, in, out, count); });
+  size_t bytes = static_cast<size_t>(count) * size_of(dtype);
+  switch (bytes) {
+    case 1:
+      return f([](const std::byte* in, std::byte* out) { std::memcpy(out, in, 1); });
+    case 2:
+      return f([](const std::byte* in, std::byte* out) { std::memcpy(out, in, 2); });
+    case 4:
+      return f([](const std::byte* in, std::byte* out) { std::memcpy(out, in, 4); });
+    case 8:
+      return f([](const std::byte* in, std::byte* out) { std::memcpy(out, in, 8); });
+    case 16:
+      return f([](const std::byte* in, std::byte* out) { std::memcpy(out, in, 16); });
+    default:
+      return f([=](const std::byte* in, std::byte* out) { std::memcpy(out, in, bytes); });
+  }
 }
 
 /// What arithmetic on an element is done in: float for the half types, else the type itself.

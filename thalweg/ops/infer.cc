@@ -24,8 +24,8 @@ void same_shape(InferCall& c) {
   Shape all = c.shape(0);
   for (int i = 1; i < c.num_inputs(); ++i) {
     if (!all.is_compatible_with(c.shape(i)))
-      c.fail("all inputs must have the same shape; " + c.op.args[static_cast<size_t>(i)].name + " has " +
-             c.shape(i).brackets() + ", " + c.op.args[0].name + " has " + all.brackets());
+      c.fail("all inputs must have the same shape; input " + std::to_string(i) + " has " + c.shape(i).brackets() +
+             ", those before it " + all.brackets());
     all = all.merge_with(c.shape(i));
   }
   c.output(0, all);

@@ -270,9 +270,14 @@ const Op& ClipByValue = define_op({
         c.require(c.shape(i).rank() <= 0 || c.shape(i).is_compatible_with(c.shape(0)), "a limit must be a scalar or have the shape of t");
       c.output(0, c.shape(0));
     },
-    .kernel = kernel::ternary<real_types>([](auto t, auto low, auto high) {
-      auto raised = t < low ? low : t;
-      return high < raised ? high : raised;
+    .kernel = kernel::ternary<number_types>([](auto t, auto low, auto high) {
+      if constexpr (requires { t.imag(); }) {  // real and imaginary parts on their own, as TensorFlow has it
+        auto held = [](auto x, auto l, auto h) { return std::max(std::min(x, h), l); };
+        return decltype(t)(held(t.real(), low.real(), high.real()), held(t.imag(), low.imag(), high.imag()));
+      } else {
+        auto raised = t < low ? low : t;
+        return high < raised ? high : raised;
+      }
     }),
     .grad = [](GradCall& g) {
       Tensor zero = zeros_like(g.output_grad()), below = less(g.input(0), g.input(1)), above = greater(g.input(0), g.input(2));

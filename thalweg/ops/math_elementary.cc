@@ -24,6 +24,13 @@ template <class T>
   else return T(1) / x;
 }
 
+// The gradients of roots take the output as it is and conjugate it themselves.
+template <class T>
+[[gnu::always_inline]] inline T conjugate(T y) {
+  if constexpr (requires { y.imag(); }) return T(y.real(), -y.imag());
+  else return y;
+}
+
 const Op& Exp = define_op({
     .name = "Exp",
     .doc = "e to the x.",
@@ -69,7 +76,7 @@ const Op& SqrtGrad = define_op({
     .doc = "The gradient of sqrt: dy * 0.5 / y.",
     .signature = "y: T, dy: T -> z: T",
     .infer = infer::broadcast,
-    .kernel = kernel::binary<fc_types>([](auto y, auto dy) { return dy * decltype(y)(0.5f) / y; }),
+    .kernel = kernel::binary<fc_types>([](auto y, auto dy) { return dy * decltype(y)(0.5f) / conjugate(y); }),
     .traits = elementwise,
 });
 
@@ -79,7 +86,7 @@ const Op& Sqrt = define_op({
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<fc_types>([](auto x) { return scalar::sqrt(x); }),
-    .grad = [](GradCall& g) { g.input_grad(0, apply1(SqrtGrad, {conj(g.output()), g.output_grad()})); },
+    .grad = [](GradCall& g) { g.input_grad(0, apply1(SqrtGrad, {g.output(), g.output_grad()})); },
     .traits = elementwise,
 });
 
@@ -88,7 +95,10 @@ const Op& RsqrtGrad = define_op({
     .doc = "The gradient of rsqrt: dy * -0.5 * y^3.",
     .signature = "y: T, dy: T -> z: T",
     .infer = infer::broadcast,
-    .kernel = kernel::binary<fc_types>([](auto y, auto dy) { return dy * decltype(y)(-0.5f) * (y * y * y); }),
+    .kernel = kernel::binary<fc_types>([](auto y, auto dy) {
+      auto z = conjugate(y);
+      return dy * decltype(y)(-0.5f) * (z * z * z);
+    }),
     .traits = elementwise,
 });
 
@@ -98,7 +108,7 @@ const Op& Rsqrt = define_op({
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<fc_types>([](auto x) { return scalar::rsqrt(x); }),
-    .grad = [](GradCall& g) { g.input_grad(0, apply1(RsqrtGrad, {conj(g.output()), g.output_grad()})); },
+    .grad = [](GradCall& g) { g.input_grad(0, apply1(RsqrtGrad, {g.output(), g.output_grad()})); },
     .traits = elementwise,
 });
 

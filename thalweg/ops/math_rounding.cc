@@ -83,7 +83,6 @@ const Op& Round = define_op({
     .name = "Round",
     .doc = "The nearest integer; halves go to the even one. Integers are themselves.",
     .signature = "x: T -> y: T",
-    .types = {{"T", signed_real_types | complex_types}},
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<signed_real_types>([](auto x) {
       if constexpr (std::is_integral_v<decltype(x)>) return x;

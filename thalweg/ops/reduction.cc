@@ -26,15 +26,18 @@ struct ReduceAttrs {
   bool keep_dims = false;
 };
 
-// Which axes a reduction takes; -1 for an axis out of range is refused with its number.
+// Which axes a reduction takes; each may be named once.
 void mark_axes(const InferCall& c, const std::vector<int64_t>& axes, int rank, bool* reduced) {
-  for (int64_t a : axes) reduced[c.axis(a, rank)] = true;
+  for (int64_t a : axes) {
+    bool& mark = reduced[c.axis(a, rank)];
+    if (mark) c.fail("axis " + std::to_string(a) + " is named twice");
+    mark = true;
+  }
 }
 
 void infer_reduce(InferCall& c) {
   bool keep = c.attrs<ReduceAttrs>().keep_dims;
   const Shape& in = c.shape(0);
-  c.require(c.shape(1).rank() <= 1, "reduction_indices must be a scalar or a vector");
   if (!in.has_rank()) return c.output(0, Shape::unknown_rank());
   if (!c.has_value(1)) {
     bool none = c.shape(1).is_fully_defined() && c.shape(1).count() == 0;

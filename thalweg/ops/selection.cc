@@ -188,7 +188,11 @@ const Op& Where = define_op({
     .name = "Where",
     .doc = "The indices of the true or non-zero elements, one row each, in row-major order.",
     .signature = "input: T -> index: int64",
-    .infer = [](InferCall& c) { c.output(0, {unknown, c.shape(0).has_rank() ? c.shape(0).rank() : unknown}); },
+    .infer =
+        [](InferCall& c) {
+          c.require_rank_at_least(0, 1);
+          c.output(0, {unknown, c.shape(0).has_rank() ? c.shape(0).rank() : unknown});
+        },
     .kernel = {.run = run_where, .types = plain_types},
     .traits = {.not_differentiable = "the result is a list of indices"},
 });

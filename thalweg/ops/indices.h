@@ -1,0 +1,58 @@
+// Index inputs of any integer type, read as int64, and how errors name one of them.
+#pragma once
+#include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "thalweg/core/threads.h"
+#include "thalweg/ops/op.h"
+
+namespace thalweg {
+
+/// The indices of one input: seen in place when they are int64, else converted once.
+class Indices {
+ public:
+  explicit Indices(const Tensor& tensor);
+  Indices(const KernelCall& c, int input) : Indices(c.tensor(input)) {}
+  Indices(const Indices&) = delete;
+  Indices& operator=(const Indices&) = delete;
+
+  int64_t size() const { return size_; }
+  int64_t operator[](int64_t i) const { return data_[i]; }
+  const int64_t* data() const { return data_; }
+
+ private:
+  std::vector<int64_t> converted_;
+  const int64_t* data_;
+  int64_t size_;
+};
+
+/// Where element `flat` of a tensor stands, as errors name it: `[1,2]`; empty for a scalar.
+std::string position_text(const Shape& shape, int64_t flat);
+
+/// Fails with TensorFlow's sentence, `indices[1,2] = 7 is not in [0, 5)`, when one of the indices is out of range.
+void check_indices(const KernelCall& c, int input, const Indices& indices, int64_t limit);
+
+/// The rows that lists of coordinates point at: indices [..., depth] into the first `depth` dimensions of a shape.
+struct RowOffsets {
+  std::vector<int64_t> at;  // counted in rows
+  int64_t row = 1;          // elements of one row
+};
+/// Fails with the list that does not lie within the shape.
+RowOffsets row_offsets(const KernelCall& c, int input, const Shape& shape);
+
+/// Calls `update(place, i)` for every update i, in order for each place; negative places are left out. Threads share
+/// the places, not the updates, so results have the same bits at any number of threads.
+template <class F>
+void for_each_update(std::span<const int64_t> places, int64_t num_places, double nanoseconds, const F& update) {
+  double work = static_cast<double>(places.size()) * nanoseconds;
+  int64_t parts = work < 4 * serial_nanoseconds ? 1 : std::min<int64_t>(num_threads(), num_places);
+  parallel_chunks(parts, 1, [&](int64_t part, int64_t) {
+    int64_t begin = num_places / parts * part, end = part + 1 == parts ? num_places : begin + num_places / parts;
+    for (size_t i = 0; i < places.size(); ++i)
+      if (begin <= places[i] && places[i] < end) update(places[i], static_cast<int64_t>(i));
+  });
+}
+
+}  // namespace thalweg

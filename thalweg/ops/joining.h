@@ -1,0 +1,18 @@
+// Putting tensors together.
+#pragma once
+#include <vector>
+
+#include "thalweg/ops/attrs.h"
+
+namespace thalweg {
+
+/// Tensors one after the other along an axis they all have.
+THALWEG_API Tensor concat(const std::vector<Tensor>& values, const TensorLike& axis);
+
+struct StackOptions {
+  int64_t axis = 0;
+};
+/// Tensors of one shape along a new axis.
+THALWEG_API Tensor stack(const std::vector<Tensor>& values, const StackOptions& options = {});
+
+}  // namespace thalweg

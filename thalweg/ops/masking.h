@@ -1,0 +1,21 @@
+// Keeping what a mask or a count says.
+#pragma once
+#include <optional>
+
+#include "thalweg/ops/attrs.h"
+
+namespace thalweg {
+
+struct BooleanMaskOptions {
+  int64_t axis = 0;
+};
+/// The slices at which the mask is true; the mask covers the dimensions of `tensor` from `axis` on.
+THALWEG_API Tensor boolean_mask(const Tensor& tensor, const Tensor& mask, const BooleanMaskOptions& options = {});
+
+struct RepeatOptions {
+  std::optional<int64_t> axis = {};  // the flattened input where left out
+};
+/// Each slice along an axis as many times as `repeats` says: one number for all, or one for each.
+THALWEG_API Tensor repeat(const TensorLike& input, const TensorLike& repeats, const RepeatOptions& options = {});
+
+}  // namespace thalweg

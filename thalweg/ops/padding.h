@@ -1,0 +1,17 @@
+// Adding a border to a tensor.
+#pragma once
+#include <string>
+
+#include "thalweg/ops/attrs.h"
+
+namespace thalweg {
+
+struct PadOptions {
+  std::string mode = "CONSTANT";  // or "REFLECT", "SYMMETRIC"; in any case
+  Tensor constant_values = {};    // 0 where left out
+};
+/// `paddings[i]` elements before and after along axis i: a constant, or a mirror image with ("SYMMETRIC") or without
+/// ("REFLECT") the elements at the edge.
+THALWEG_API Tensor pad(const Tensor& tensor, const TensorLike& paddings, const PadOptions& options = {});
+
+}  // namespace thalweg

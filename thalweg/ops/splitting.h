@@ -1,0 +1,24 @@
+// Taking tensors apart.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "thalweg/ops/attrs.h"
+
+namespace thalweg {
+
+struct UnstackOptions {
+  std::optional<int64_t> num = {};  // the length of the axis where left out
+  int64_t axis = 0;
+};
+/// The slices along an axis, without it.
+THALWEG_API std::vector<Tensor> unstack(const Tensor& value, const UnstackOptions& options = {});
+
+struct SplitOptions {
+  int64_t axis = 0;
+  std::optional<int64_t> num = {};  // how many parts, where the sizes are known only later
+};
+/// Equal parts along an axis (a number), or parts of these sizes (a list; one may be -1).
+THALWEG_API std::vector<Tensor> split(const Tensor& value, const TensorLike& num_or_size_splits, const SplitOptions& options = {});
+
+}  // namespace thalweg

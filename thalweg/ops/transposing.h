@@ -1,0 +1,24 @@
+// Permuting the dimensions of a tensor.
+#pragma once
+#include "thalweg/ops/attrs.h"
+
+namespace thalweg {
+
+struct TransposeOptions {
+  Axis perm = {};  // reverses the dimensions where left out
+  Flag conjugate = false;
+};
+/// Dimension i of the result is dimension perm[i] of `a`.
+THALWEG_API Tensor transpose(const TensorLike& a, const TransposeOptions& options = {});
+
+namespace linalg {
+struct MatrixTransposeOptions {
+  Flag conjugate = false;
+};
+/// Swaps the last two dimensions.
+THALWEG_API Tensor matrix_transpose(const TensorLike& a, const MatrixTransposeOptions& options = {});
+/// The conjugate of the transposed matrix.
+THALWEG_API Tensor adjoint(const TensorLike& matrix);
+}  // namespace linalg
+
+}  // namespace thalweg

@@ -1,0 +1,35 @@
+// Distinct elements, and what one list has and another has not.
+#pragma once
+#include "thalweg/ops/attrs.h"
+
+namespace thalweg {
+
+struct UniqueOptions {
+  DType out_idx = DType::int32;
+};
+struct Unique {
+  Tensor y = {};
+  Tensor idx = {};
+};
+/// The distinct elements of a vector in the order they first appear, and for each element of x its place among them.
+THALWEG_API Unique unique(const TensorLike& x, const UniqueOptions& options = {});
+
+struct UniqueWithCounts {
+  Tensor y = {};
+  Tensor idx = {};
+  Tensor count = {};
+};
+/// The same, and how often each appears.
+THALWEG_API UniqueWithCounts unique_with_counts(const TensorLike& x, const UniqueOptions& options = {});
+
+struct SetDiffOptions {
+  DType index_dtype = DType::int32;
+};
+struct SetDiff {
+  Tensor out = {};
+  Tensor idx = {};
+};
+/// The elements of x that y does not have, in their order, and where they are in x.
+THALWEG_API SetDiff setdiff1d(const TensorLike& x, const TensorLike& y, const SetDiffOptions& options = {});
+
+}  // namespace thalweg
