@@ -23,11 +23,6 @@ set(module_symbols "${PROJECT_SOURCE_DIR}/cmake/python_module.map")
 target_link_options(_thalweg PRIVATE "-Wl,--version-script=${module_symbols}")
 set_target_properties(_thalweg PROPERTIES LINK_DEPENDS "${module_symbols}")
 
-if(DEFINED SKBUILD)
-  install(TARGETS _thalweg LIBRARY DESTINATION thalweg)
-  return()
-endif()
-
 # build/<preset>/python is importable as it stands: links to the sources, and the module beside them.
 set(package "${PROJECT_BINARY_DIR}/python/thalweg")
 set_target_properties(_thalweg PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${package}")
@@ -44,3 +39,22 @@ foreach(file ${package_files})
   file(MAKE_DIRECTORY "${folder}")
   file(CREATE_LINK "${PROJECT_SOURCE_DIR}/python/thalweg/${file}" "${package}/${file}" SYMBOLIC)
 endforeach()
+
+# Docstrings come from the headers, type stubs from the registries of the module that was just built.
+file(GLOB op_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/thalweg/ops/*.h")
+set(extract_docs "${PROJECT_SOURCE_DIR}/tools/extract_docs")
+add_custom_command(OUTPUT "${package}/_docs.json" DEPENDS "${extract_docs}" ${op_headers} VERBATIM
+                   COMMAND "${Python_EXECUTABLE}" "${extract_docs}" "${package}/_docs.json" ${op_headers})
+add_custom_target(thalweg_python_docs ALL DEPENDS "${package}/_docs.json")
+add_dependencies(_thalweg thalweg_python_docs)
+if(NOT THALWEG_SANITIZE)  # a module with sanitizers does not load into a plain interpreter
+  add_custom_command(TARGET _thalweg POST_BUILD VERBATIM
+    COMMAND "${CMAKE_COMMAND}" -E env "PYTHONPATH=${PROJECT_BINARY_DIR}/python"
+            "${Python_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tools/make_stubs" "${package}")
+endif()
+
+if(DEFINED SKBUILD)
+  install(TARGETS _thalweg LIBRARY DESTINATION thalweg)
+  install(FILES "${package}/_docs.json" DESTINATION thalweg)
+  install(DIRECTORY "${package}/" DESTINATION thalweg FILES_MATCHING PATTERN "*.pyi")
+endif()

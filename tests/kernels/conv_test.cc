@@ -70,8 +70,10 @@ const Case cases[] = {{2, 1, 32, 1, 1, 28, 28, 1, 3, 3, 1, 1, 0, 0},  {3, 32, 64
                       {3, 16, 48, 1, 1, 6, 5, 1, 1, 1, 1, 1, 0, 0},   {2, 16, 32, 1, 1, 8, 8, 1, 1, 1, 2, 1, 0, 0},
                       {2, 6, 6, 6, 1, 8, 8, 1, 3, 3, 1, 1, 1, 1},     {2, 4, 8, 1, 5, 6, 7, 3, 3, 3, 1, 1, 1, 1},
                       {1, 16, 16, 1, 5, 6, 7, 2, 3, 2, 2, 1, 0, 0},   {40, 32, 32, 1, 1, 8, 8, 1, 3, 3, 1, 1, 0, 0},
-                      {1, 3, 4, 1, 1, 2, 2, 1, 3, 3, 1, 1, 2, 2},     {0, 3, 4, 1, 1, 4, 4, 1, 3, 3, 1, 1, 0, 0},
-                      {2, 3, 4, 1, 1, 2, 2, 1, 3, 3, 1, 1, 0, 0},     {2, 3, 0, 1, 1, 4, 4, 1, 3, 3, 1, 1, 0, 0}};
+                      {2, 8, 16, 8, 1, 9, 7, 1, 3, 3, 2, 1, 1, 0},    {2, 40, 40, 40, 1, 9, 7, 1, 3, 3, 2, 1, 0, 1},
+                      {1, 37, 37, 37, 1, 9, 8, 1, 5, 3, 1, 2, 2, 2},  {1, 3, 4, 1, 1, 2, 2, 1, 3, 3, 1, 1, 2, 2},
+                      {0, 3, 4, 1, 1, 4, 4, 1, 3, 3, 1, 1, 0, 0},     {2, 3, 4, 1, 1, 2, 2, 1, 3, 3, 1, 1, 0, 0},
+                      {2, 3, 0, 1, 1, 4, 4, 1, 3, 3, 1, 1, 0, 0}};
 
 template <class T> std::vector<T> random_values(int64_t count, std::mt19937& random) {
   std::vector<T> values(static_cast<size_t>(count));
@@ -116,11 +118,44 @@ template <class T> void check_all(double tolerance, bool gradients) {
     }
 }
 
-TEST(Conv, Float32) { check_all<float>(2e-5, true); }
+TEST(Conv, Float32) {
+  allow_winograd(false);
+  check_all<float>(2e-5, true);
+  allow_winograd(true);
+  check_all<float>(1e-4, true);
+}
 TEST(Conv, Float64) { check_all<double>(1e-13, true); }
 TEST(Conv, Float16) { check_all<Half>(2e-3, true); }
 TEST(Conv, BFloat16) { check_all<BFloat16>(1e-2, true); }
 TEST(Conv, Int32) { check_all<int32_t>(0, true); }
+
+TEST(Conv, WinogradStaysCloseToDirect) {
+  std::mt19937 random(8);
+  for (const Case& c :
+       {Case{2, 64, 40, 1, 1, 30, 27, 1, 3, 3, 1, 1, 1, 1}, Case{3, 32, 64, 1, 1, 26, 26, 1, 3, 3, 1, 1, 0, 0},
+        Case{9, 128, 128, 1, 1, 9, 11, 1, 3, 3, 1, 1, 2, 1}}) {
+    const ConvShape s = shape_of(c, false);
+    auto in = random_values<float>(s.batch * s.in_pixels() * s.in_channels, random);
+    auto filter = random_values<float>(s.filter_size(), random);
+    auto out_grad = random_values<float>(s.batch * s.out_pixels() * s.out_channels, random);
+    std::vector<float> results[2];
+    for (bool winograd : {false, true}) {
+      allow_winograd(winograd);
+      std::vector<float> out(out_grad.size()), in_grad(in.size()), filter_grad(filter.size());
+      conv_forward(float32, s, in.data(), filter.data(), out.data());
+      conv_backward_input(float32, s, filter.data(), out_grad.data(), in_grad.data());
+      conv_backward_filter(float32, s, in.data(), out_grad.data(), filter_grad.data());
+      for (auto* part : {&out, &in_grad, &filter_grad})
+        results[winograd].insert(results[winograd].end(), part->begin(), part->end());
+    }
+    double error = 0, size = 0;
+    for (size_t i = 0; i < results[0].size(); ++i) {
+      error += std::pow(double(results[0][i]) - double(results[1][i]), 2);
+      size += std::pow(double(results[0][i]), 2);
+    }
+    EXPECT_LT(std::sqrt(error / size), 5e-6);
+  }
+}
 
 TEST(Conv, SameBitsAtAnyNumberOfThreads) {
   std::mt19937 random(2);

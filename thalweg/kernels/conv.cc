@@ -1,12 +1,15 @@
 #include "thalweg/kernels/conv.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <memory>
 
 #include "thalweg/core/threads.h"
 #include "thalweg/kernels/conv_columns.h"
+#include "thalweg/kernels/conv_depthwise.h"
 #include "thalweg/kernels/conv_engine.h"
+#include "thalweg/kernels/conv_winograd.h"
 #include "thalweg/kernels/convert.h"
 #include "thalweg/kernels/gemm_kernel.h"
 #include "thalweg/kernels/layout.h"
@@ -23,13 +26,25 @@ bool is_pointwise(const ConvShape& s) {
   return true;
 }
 
+// Two cases where gathering beats the engine: strided single pixels, and filters so large beside the map that bringing
+// them into the engine's order costs more than it saves.
+bool prefers_columns(const ConvShape& s) {
+  if (s.groups != 1) return false;
+  return s.taps() == 1 || (s.batch * s.out_pixels() < 100 && s.in_channels >= 64);
+}
+
+std::atomic<bool> winograd_allowed{true};
+
 template <class T> void forward(const ConvShape& s, const T* in, const T* filter, T* out) {
   const int64_t rows = s.batch * s.out_pixels();
   if (is_pointwise(s))
     return real_gemm<T>(rows, s.out_channels, s.in_channels, {in, s.in_channels, 1}, {filter, s.out_channels, 1}, out,
                         s.out_channels, false, false);
-  if constexpr (std::is_same_v<T, float>)
-    if (engine_forward(s, in, filter, out)) return;
+  if constexpr (std::is_same_v<T, float>) {
+    if (winograd_allowed && (engine_forward(s, true, in, filter, out) || winograd_forward(s, in, filter, out))) return;
+    if (!prefers_columns(s) && engine_forward(s, false, in, filter, out)) return;
+  }
+  if (is_depthwise(s)) return depthwise_forward(s, in, filter, out);
   columns_forward(s, in, filter, out);
 }
 
@@ -38,8 +53,13 @@ template <class T> void backward_input(const ConvShape& s, const T* filter, cons
   if (is_pointwise(s))
     return real_gemm<T>(rows, s.in_channels, s.out_channels, {out_grad, s.out_channels, 1}, {filter, 1, s.out_channels},
                         in_grad, s.in_channels, false, false);
-  if constexpr (std::is_same_v<T, float>)
-    if (engine_backward_input(s, filter, out_grad, in_grad)) return;
+  if constexpr (std::is_same_v<T, float>) {
+    if (winograd_allowed && (engine_backward_input(s, true, filter, out_grad, in_grad) ||
+                             winograd_backward_input(s, filter, out_grad, in_grad)))
+      return;
+    if (engine_backward_input(s, false, filter, out_grad, in_grad)) return;
+  }
+  if (is_depthwise(s)) return depthwise_backward_input(s, filter, out_grad, in_grad);
   columns_backward_input(s, filter, out_grad, in_grad);
 }
 
@@ -48,8 +68,13 @@ template <class T> void backward_filter(const ConvShape& s, const T* in, const T
   if (is_pointwise(s))
     return real_gemm<T>(s.in_channels, s.out_channels, rows, {in, 1, s.in_channels}, {out_grad, s.out_channels, 1},
                         filter_grad, s.out_channels, false, false);
-  if constexpr (std::is_same_v<T, float>)
-    if (engine_backward_filter(s, in, out_grad, filter_grad)) return;
+  if constexpr (std::is_same_v<T, float>) {
+    if (winograd_allowed && (engine_backward_filter(s, true, in, out_grad, filter_grad) ||
+                             winograd_backward_filter(s, in, out_grad, filter_grad)))
+      return;
+    if (engine_backward_filter(s, false, in, out_grad, filter_grad)) return;
+  }
+  if (is_depthwise(s)) return depthwise_backward_filter(s, in, out_grad, filter_grad);
   columns_backward_filter(s, in, out_grad, filter_grad);
 }
 
@@ -131,6 +156,8 @@ void clear(DType dtype, void* data, int64_t count) {
   if (count > 0) std::memset(data, 0, static_cast<size_t>(count) * size_of(dtype));
 }
 }  // namespace
+
+void allow_winograd(bool allowed) { winograd_allowed = allowed; }
 
 void conv_forward(DType dtype, const ConvShape& s, const void* in, const void* filter, void* out) {
   if (is_empty(s)) return clear(dtype, out, s.batch * s.out_pixels() * s.out_channels);

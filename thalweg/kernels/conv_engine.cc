@@ -19,19 +19,13 @@ using Found = std::shared_ptr<const Convolution>;
 
 // The rule is fixed, so that every run chooses alike. oneDNN 2 has Winograd kernels for AVX-512 only; it pays for
 // 3x3 windows, 32 channels on both sides and either several images or a large map.
-bool wants_winograd(const ConvShape& s) {
+bool suits_winograd(const ConvShape& s) {
   if (instruction_set() != InstructionSet::avx512 || s.groups != 1 || s.in[0] != 1 || s.filter[0] != 1) return false;
   for (int axis = 1; axis < 3; ++axis)
     if (s.filter[axis] != 3 || s.strides[axis] != 1 || s.dilations[axis] != 1 || s.pads_before[axis] > 1 ||
         s.pad_after(axis) > 1)
       return false;
   return s.in_channels >= 32 && s.out_channels >= 32 && (s.batch >= 4 || s.out_pixels() >= 28 * 28);
-}
-
-Found find(Pass pass, const ConvShape& s, bool winograd) {
-  if (winograd)
-    if (Found found = onednn::find_convolution(pass, Method::winograd, s)) return found;
-  return onednn::find_convolution(pass, Method::direct, s);
 }
 
 /// A part of the batch, and of the output rows where there are few images.
@@ -91,7 +85,7 @@ bool add_bands(const ConvShape& s, std::vector<Slice>& slices) {
 // Slices share one packed filter, so all of them must want the same order of it: same pass, channels and method.
 bool prepare(Pass pass, bool winograd, std::vector<Slice>& slices) {
   for (Slice& slice : slices) {
-    slice.convolution = find(pass, slice.shape, winograd);
+    slice.convolution = onednn::find_convolution(pass, winograd ? Method::winograd : Method::direct, slice.shape);
     if (!slice.convolution) return false;
     if (!slice.convolution->same_filter(*slices[0].convolution)) return false;
   }
@@ -111,8 +105,8 @@ bool run_slices(std::vector<Slice>& slices, const float* filter, float* in, floa
 }
 }  // namespace
 
-bool engine_forward(const ConvShape& s, const float* in, const float* filter, float* out) {
-  const bool winograd = wants_winograd(s);
+bool engine_forward(const ConvShape& s, bool winograd, const float* in, const float* filter, float* out) {
+  if (winograd && !suits_winograd(s)) return false;
   std::vector<Slice> slices;
   if (s.batch < 8 && s.image_work() > 16e6 && !winograd && add_bands(s, slices) &&
       prepare(Pass::forward, winograd, slices))
@@ -123,19 +117,23 @@ bool engine_forward(const ConvShape& s, const float* in, const float* filter, fl
   return run_slices(slices, filter, const_cast<float*>(in), out);
 }
 
-bool engine_backward_input(const ConvShape& s, const float* filter, const float* out_grad, float* in_grad) {
+bool engine_backward_input(const ConvShape& s, bool winograd, const float* filter, const float* out_grad,
+                           float* in_grad) {
+  if (winograd && !suits_winograd(s)) return false;
   std::vector<Slice> slices;
   add_images(s, images_per_slice(s, 32), slices);
-  if (!prepare(Pass::backward_input, wants_winograd(s), slices)) return false;
+  if (!prepare(Pass::backward_input, winograd, slices)) return false;
   return run_slices(slices, filter, in_grad, const_cast<float*>(out_grad));
 }
 
-bool engine_backward_filter(const ConvShape& s, const float* in, const float* out_grad, float* filter_grad) {
+bool engine_backward_filter(const ConvShape& s, bool winograd, const float* in, const float* out_grad,
+                            float* filter_grad) {
+  if (winograd && !suits_winograd(s)) return false;
   std::vector<Slice> slices;
   // Every slice sums into a filter of its own: fewer of them where filters are large.
   const int64_t most = s.filter_size() > 1'000'000 ? 4 : 8;
   add_images(s, images_per_slice(s, most), slices);
-  if (!prepare(Pass::backward_filter, wants_winograd(s), slices)) return false;
+  if (!prepare(Pass::backward_filter, winograd, slices)) return false;
   const int64_t size = slices[0].convolution->packed_size(), count = static_cast<int64_t>(slices.size());
   float* partial = scratch<float>(Scratch::partial, size * count);
   parallel_chunks(count, 1, [&](int64_t begin, int64_t end) {

@@ -183,6 +183,8 @@ void compute_block(const Product<T>& p, const Kernels<T>& kernel, int64_t row, i
   // A column-major A is gathered tile by tile; a row-major one is read in place unless many panels will pass over it.
   const bool gather = p.a.column != 1 && column_end - column > 2 * width;
   const bool compact = !gather && p.a.column == 1 && column_end - column >= 8 * width && p.k > depth_block;
+  constexpr int64_t small_size = 512;
+  alignas(64) T small[small_size];  // a tiny product should not ask for thread storage
   T* block = nullptr;
   if (gather || compact) block = scratch<T>(Scratch::gemm_a, (row_block + max_rows) * (depth_block + 16));
   for (int64_t depth = 0; depth < p.k; depth += depth_block) {
@@ -225,7 +227,7 @@ void compute_block(const Product<T>& p, const Kernels<T>& kernel, int64_t row, i
           t.b = p.b.data + depth * p.b.row + j;
           t.b_row = p.b.row;
         } else {  // the last panel is copied: loads must not pass the end of B
-          T* edge = scratch<T>(Scratch::gemm_edge, k * width);
+          T* edge = k * width <= small_size ? small : scratch<T>(Scratch::gemm_edge, k * width);
           copy_panel(p, j, depth, k, edge);
           t.b = edge;
         }

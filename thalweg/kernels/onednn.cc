@@ -213,21 +213,22 @@ bool is_fast(const char* implementation) {
 
 std::shared_ptr<const Convolution> make(Pass pass, Method method, const ConvShape& s) {
   const int first = s.in[0] == 1 && s.filter[0] == 1 && s.out[0] == 1 ? 1 : 0;
-  const bool winograd = method == Method::winograd;
+  const bool any = method != Method::direct;
   Descriptors d;
   const memory::desc in = activations(s.batch, s.in_channels, s.in, first, false);
   const memory::desc filter = filters(s, first, false);
   const memory::desc out = activations(s.batch, s.out_channels, s.out, first, false);
-  d.in = activations(s.batch, s.in_channels, s.in, first, winograd);
+  d.in = activations(s.batch, s.in_channels, s.in, first, any);
   d.filter = filters(s, first, true);
-  d.out = activations(s.batch, s.out_channels, s.out, first, winograd);
+  d.out = activations(s.batch, s.out_channels, s.out, first, any);
   for (int axis = first; axis < 3; ++axis) {
     d.strides.push_back(s.strides[axis]);
     d.dilations.push_back(s.dilations[axis] - 1);
     d.pads_before.push_back(s.pads_before[axis]);
     d.pads_after.push_back(s.pad_after(axis));
   }
-  d.algorithm = winograd ? dnnl::algorithm::convolution_winograd : dnnl::algorithm::convolution_direct;
+  d.algorithm =
+      method == Method::winograd ? dnnl::algorithm::convolution_winograd : dnnl::algorithm::convolution_direct;
   d.attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   OneThread one;
   try {

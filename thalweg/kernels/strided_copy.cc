@@ -17,16 +17,20 @@ struct Bytes16 {
 };
 
 // Plain elements are told apart by their size alone.
-template <class F>
-void with_element(DType dtype, F f) {
+template <class F> void with_element(DType dtype, F f) {
   if (dtype == DType::string) return f(static_cast<std::string*>(nullptr));
   if (is_object(dtype)) return f(static_cast<ResourceHandle*>(nullptr));
   switch (size_of(dtype)) {
-    case 1: return f(static_cast<uint8_t*>(nullptr));
-    case 2: return f(static_cast<uint16_t*>(nullptr));
-    case 4: return f(static_cast<uint32_t*>(nullptr));
-    case 8: return f(static_cast<uint64_t*>(nullptr));
-    default: return f(static_cast<Bytes16*>(nullptr));
+    case 1:
+      return f(static_cast<uint8_t*>(nullptr));
+    case 2:
+      return f(static_cast<uint16_t*>(nullptr));
+    case 4:
+      return f(static_cast<uint32_t*>(nullptr));
+    case 8:
+      return f(static_cast<uint64_t*>(nullptr));
+    default:
+      return f(static_cast<Bytes16*>(nullptr));
   }
 }
 
@@ -91,8 +95,7 @@ class Walk {
   int64_t at_[StridedCopy::max_axes];
 };
 
-template <Row kind, class T>
-void copy_rows(const StridedCopy& copy, const T* in, T* out, int64_t begin, int64_t end) {
+template <Row kind, class T> void copy_rows(const StridedCopy& copy, const T* in, T* out, int64_t begin, int64_t end) {
   int last = copy.rank() - 1;
   int64_t n = copy.size(last), in_stride = copy.in_stride(last), out_stride = copy.out_stride(last);
   Walk walk(copy, last, -1, begin);
@@ -107,14 +110,12 @@ void copy_rows(const StridedCopy& copy, const T* in, T* out, int64_t begin, int6
   }
 }
 
-template <class T>
-double nanoseconds_per_element(Row kind) {
+template <class T> double nanoseconds_per_element(Row kind) {
   if (!std::is_trivially_copyable_v<T>) return 10;
   return kind == Row::dense || kind == Row::repeated ? 0.1 * sizeof(T) : 1.0;
 }
 
-template <Row kind, class T>
-void run_rows(const StridedCopy& copy, const T* in, T* out) {
+template <Row kind, class T> void run_rows(const StridedCopy& copy, const T* in, T* out) {
   int last = copy.rank() - 1;
   int64_t n = copy.size(last), rows = 1;
   for (int d = 0; d < last; ++d) rows *= copy.size(d);
@@ -133,8 +134,7 @@ void run_rows(const StridedCopy& copy, const T* in, T* out) {
 
 // Planes whose rows are the columns of the input: moved tile by tile, so that both sides use whole cache lines.
 // `across` is the axis along which the input is dense; the output is dense along the last.
-template <class T>
-void run_transposed(const StridedCopy& copy, int across, const T* in, T* out) {
+template <class T> void run_transposed(const StridedCopy& copy, int across, const T* in, T* out) {
   constexpr int64_t tile = transpose_tile_size<T>;
   int last = copy.rank() - 1;
   int64_t columns = copy.size(across), rows = copy.size(last), planes = 1;
@@ -143,22 +143,23 @@ void run_transposed(const StridedCopy& copy, int across, const T* in, T* out) {
   int64_t strips = (columns + tile - 1) / tile;
   int64_t in_stride = copy.in_stride(last), out_stride = copy.out_stride(across);
   double each = 0.1 * sizeof(T) + 0.3;
-  parallel_for(planes * strips, each * static_cast<double>(rows * std::min(tile, columns)), [&](int64_t begin, int64_t end) {
-    Walk walk(copy, last, across, begin / strips);
-    int64_t strip = begin % strips;
-    for (int64_t unit = begin; unit < end; ++unit) {
-      int64_t column = strip * tile, width = std::min(tile, columns - column);
-      transpose_strip(in + walk.in + column, in_stride, out + walk.out + column * out_stride, out_stride, rows, width);
-      if (++strip == strips) {
-        strip = 0;
-        walk.advance(1);
-      }
-    }
-  });
+  parallel_for(planes * strips, each * static_cast<double>(rows * std::min(tile, columns)),
+               [&](int64_t begin, int64_t end) {
+                 Walk walk(copy, last, across, begin / strips);
+                 int64_t strip = begin % strips;
+                 for (int64_t unit = begin; unit < end; ++unit) {
+                   int64_t column = strip * tile, width = std::min(tile, columns - column);
+                   transpose_strip(in + walk.in + column, in_stride, out + walk.out + column * out_stride, out_stride,
+                                   rows, width);
+                   if (++strip == strips) {
+                     strip = 0;
+                     walk.advance(1);
+                   }
+                 }
+               });
 }
 
-template <class T>
-void run_typed(const StridedCopy& copy, const T* in, T* out) {
+template <class T> void run_typed(const StridedCopy& copy, const T* in, T* out) {
   if (copy.rank() == 0) {
     *out = *in;
     return;

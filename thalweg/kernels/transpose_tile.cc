@@ -81,10 +81,13 @@ void run_strip(const T* in, int64_t in_stride, T* out, int64_t out_stride, int64
 
 }  // namespace
 
-void transpose_strip(const uint32_t* in, int64_t in_stride, uint32_t* out, int64_t out_stride, int64_t rows, int64_t width) {
-  run_strip<uint32_t, float>(in, in_stride, out, out_stride, rows, width, isa >= avx2 ? strip_of_16 : strip_of_16_plain);
+void transpose_strip(const uint32_t* in, int64_t in_stride, uint32_t* out, int64_t out_stride, int64_t rows,
+                     int64_t width) {
+  run_strip<uint32_t, float>(in, in_stride, out, out_stride, rows, width,
+                             isa >= avx2 ? strip_of_16 : strip_of_16_plain);
 }
-void transpose_strip(const uint64_t* in, int64_t in_stride, uint64_t* out, int64_t out_stride, int64_t rows, int64_t width) {
+void transpose_strip(const uint64_t* in, int64_t in_stride, uint64_t* out, int64_t out_stride, int64_t rows,
+                     int64_t width) {
   run_strip<uint64_t, double>(in, in_stride, out, out_stride, rows, width, strip_of_8);
 }
 

@@ -6,7 +6,8 @@ namespace thalweg::kernels {
 
 /// The elements of one cache line: the width of a strip.
 template <class T>
-inline constexpr int64_t transpose_tile_size = 64 / static_cast<int64_t>(sizeof(T)) < 16 ? 64 / static_cast<int64_t>(sizeof(T)) : 16;
+inline constexpr int64_t transpose_tile_size =
+    64 / static_cast<int64_t>(sizeof(T)) < 16 ? 64 / static_cast<int64_t>(sizeof(T)) : 16;
 
 /// out[c][r] = in[r][c] for `rows` rows and `width` columns, at most a tile.
 template <class T>
@@ -20,7 +21,9 @@ void transpose_strip(const T* in, int64_t in_stride, T* out, int64_t out_stride,
   for (; row < rows; ++row)
     for (int64_t c = 0; c < width; ++c) out[c * out_stride + row] = in[row * in_stride + c];
 }
-void transpose_strip(const uint32_t* in, int64_t in_stride, uint32_t* out, int64_t out_stride, int64_t rows, int64_t width);
-void transpose_strip(const uint64_t* in, int64_t in_stride, uint64_t* out, int64_t out_stride, int64_t rows, int64_t width);
+void transpose_strip(const uint32_t* in, int64_t in_stride, uint32_t* out, int64_t out_stride, int64_t rows,
+                     int64_t width);
+void transpose_strip(const uint64_t* in, int64_t in_stride, uint64_t* out, int64_t out_stride, int64_t rows,
+                     int64_t width);
 
 }  // namespace thalweg::kernels

@@ -8,6 +8,9 @@
 #include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/infer.h"
 #include "thalweg/ops/integers.h"
+#include "thalweg/ops/joining.h"
+#include "thalweg/ops/reduction.h"
+#include "thalweg/ops/shaping.h"
 
 namespace thalweg {
 namespace {
@@ -17,16 +20,17 @@ const Op& BroadcastTo = define_op({
     .doc = "The input repeated to fill the shape, as NumPy broadcasts.",
     .signature = "input: T, shape: Tidx -> output: T",
     .types = {{"Tidx", index_types}},
-    .infer = [](InferCall& c) {
-      Shape out = c.shape_value(1);
-      Shape all;
-      const Shape& in = c.shape(0);
-      bool fits = !in.has_rank() || !out.has_rank() || in.rank() <= out.rank();
-      fits = fits && broadcast_shapes(in, out, all) && all.is_compatible_with(out);
-      if (fits && c.has_value(1) && all.has_rank()) fits = all == out || !in.is_fully_defined();
-      if (!fits) c.fail("the shape " + in.brackets() + " does not broadcast to " + out.brackets());
-      c.output(0, out);
-    },
+    .infer =
+        [](InferCall& c) {
+          Shape out = c.shape_value(1);
+          Shape all;
+          const Shape& in = c.shape(0);
+          bool fits = !in.has_rank() || !out.has_rank() || in.rank() <= out.rank();
+          fits = fits && broadcast_shapes(in, out, all) && all.is_compatible_with(out);
+          if (fits && c.has_value(1) && all.has_rank()) fits = all == out || !in.is_fully_defined();
+          if (!fits) c.fail("the shape " + in.brackets() + " does not broadcast to " + out.brackets());
+          c.output(0, out);
+        },
     .kernel = {[](const KernelCall& c) {
       const Shape &in = c.shape(0), &out = c.output_shape();
       int64_t in_strides[Shape::max_rank], out_strides[Shape::max_rank];
@@ -45,8 +49,7 @@ const Op& BroadcastTo = define_op({
 /// Two shapes given as vectors; fails when a dimension is negative.
 struct ShapePair {
   Integers s[2];
-  template <class Call>
-  explicit ShapePair(const Call& c) {
+  template <class Call> explicit ShapePair(const Call& c) {
     for (int k = 0; k < 2; ++k) {
       s[k] = integers(c, k);
       if (s[k].count > Shape::max_rank) c.fail("a shape has too many dimensions");
@@ -58,12 +61,11 @@ struct ShapePair {
     int own = i - (rank() - s[k].count);
     return own < 0 ? 1 : s[k][own];
   }
-  template <class Call>
-  void check(const Call& c) const {
+  template <class Call> void check(const Call& c) const {
     for (int i = 0; i < rank(); ++i)
       if (at(0, i) != at(1, i) && at(0, i) != 1 && at(1, i) != 1)
-        c.fail("the shapes do not broadcast: dimension " + std::to_string(i) + " is " + std::to_string(at(0, i)) + " and " +
-               std::to_string(at(1, i)));
+        c.fail("the shapes do not broadcast: dimension " + std::to_string(i) + " is " + std::to_string(at(0, i)) +
+               " and " + std::to_string(at(1, i)));
   }
 };
 void require_vectors(InferCall& c) {
@@ -80,12 +82,13 @@ const Op& BroadcastArgs = define_op({
     .doc = "The shape that two shapes, given as vectors, broadcast to.",
     .signature = "s0: T, s1: T -> r0: T",
     .types = {{"T", index_types}},
-    .infer = [](InferCall& c) {
-      require_vectors(c);
-      if (!c.shape(0).is_fully_defined() || !c.shape(1).is_fully_defined()) return c.output(0, Shape::of_rank(1));
-      if (c.has_value(0) && c.has_value(1)) ShapePair(c).check(c);
-      c.output(0, {std::max(c.shape(0)[0], c.shape(1)[0])});
-    },
+    .infer =
+        [](InferCall& c) {
+          require_vectors(c);
+          if (!c.shape(0).is_fully_defined() || !c.shape(1).is_fully_defined()) return c.output(0, Shape::of_rank(1));
+          if (c.has_value(0) && c.has_value(1)) ShapePair(c).check(c);
+          c.output(0, {std::max(c.shape(0)[0], c.shape(1)[0])});
+        },
     .kernel = {[](const KernelCall& c) {
       ShapePair pair(c);
       for (int i = 0; i < pair.rank(); ++i) store(c, 0, i, pair.at(0, i) == 1 ? pair.at(1, i) : pair.at(0, i));
@@ -98,14 +101,16 @@ const Op& BroadcastGradientArgs = define_op({
     .doc = "The axes along which a gradient must be summed for each of two operands that were broadcast.",
     .signature = "s0: T, s1: T -> r0: T, r1: T",
     .types = {{"T", index_types}},
-    .infer = [](InferCall& c) {
-      require_vectors(c);
-      if (c.has_value(0) && c.has_value(1)) ShapePair(c).check(c);
-      for (int k = 0; k < 2; ++k) c.output(k, Shape::of_rank(1));
-    },
+    .infer =
+        [](InferCall& c) {
+          require_vectors(c);
+          if (c.has_value(0) && c.has_value(1)) ShapePair(c).check(c);
+          for (int k = 0; k < 2; ++k) c.output(k, Shape::of_rank(1));
+        },
     .kernel = {[](const KernelCall& c) {
       ShapePair pair(c);
-      bool equal = pair.s[0].count == pair.s[1].count && std::equal(pair.s[0].begin(), pair.s[0].end(), pair.s[1].begin());
+      bool equal =
+          pair.s[0].count == pair.s[1].count && std::equal(pair.s[0].begin(), pair.s[0].end(), pair.s[1].begin());
       for (int k = 0; k < 2; ++k) {
         int axes[Shape::max_rank], count = 0;
         for (int i = 0; i < pair.rank() && !equal; ++i)
@@ -117,11 +122,11 @@ const Op& BroadcastGradientArgs = define_op({
     .traits = {.not_differentiable = "shapes have no gradient"},
 });
 
-template <class Call>
-Integers checked_multiples(const Call& c, int rank) {
+template <class Call> Integers checked_multiples(const Call& c, int rank) {
   Integers multiples = integers(c, 1);
   if (multiples.count != rank)
-    c.fail("multiples has " + std::to_string(multiples.count) + " entries, but input has " + std::to_string(rank) + " dimensions");
+    c.fail("multiples has " + std::to_string(multiples.count) + " entries, but input has " + std::to_string(rank) +
+           " dimensions");
   for (int64_t m : multiples)
     if (m < 0) c.fail("multiples must not be negative, got " + std::to_string(m));
   return multiples;
@@ -131,23 +136,28 @@ const Op& Tile = define_op({
     .doc = "The input repeated multiples[i] times along axis i.",
     .signature = "input: T, multiples: Tmultiples -> output: T",
     .types = {{"Tmultiples", index_types}},
-    .infer = [](InferCall& c) {
-      c.require_rank(1, 1);
-      const Shape& in = c.shape(0);
-      int64_t length = c.shape(1).has_rank() ? c.shape(1)[0] : unknown;
-      if (in.has_rank() && length >= 0 && length != in.rank())
-        c.fail("multiples has " + std::to_string(length) + " entries, but input has " + std::to_string(in.rank()) + " dimensions");
-      if (!in.has_rank()) return c.output(0, length >= 0 && length <= Shape::max_rank ? Shape::of_rank(static_cast<int>(length)) : in);
-      if (!c.has_value(1)) return c.output(0, Shape::of_rank(in.rank()));
-      Integers multiples = checked_multiples(c, in.rank());
-      Shape out = in;
-      for (int d = 0; d < in.rank(); ++d) {
-        if (in[d] < 0 && multiples[d] != 0) continue;
-        if (__builtin_mul_overflow(in[d] < 0 ? 0 : in[d], multiples[d], &out[d])) c.fail("the result is too large");
-      }
-      if (out.is_fully_defined() && out.num_elements() < 0) c.fail("the result, " + out.brackets() + ", is too large");
-      c.output(0, out);
-    },
+    .infer =
+        [](InferCall& c) {
+          c.require_rank(1, 1);
+          const Shape& in = c.shape(0);
+          int64_t length = c.shape(1).has_rank() ? c.shape(1)[0] : unknown;
+          if (in.has_rank() && length >= 0 && length != in.rank())
+            c.fail("multiples has " + std::to_string(length) + " entries, but input has " + std::to_string(in.rank()) +
+                   " dimensions");
+          if (!in.has_rank())
+            return c.output(0,
+                            length >= 0 && length <= Shape::max_rank ? Shape::of_rank(static_cast<int>(length)) : in);
+          if (!c.has_value(1)) return c.output(0, Shape::of_rank(in.rank()));
+          Integers multiples = checked_multiples(c, in.rank());
+          Shape out = in;
+          for (int d = 0; d < in.rank(); ++d) {
+            if (in[d] < 0 && multiples[d] != 0) continue;
+            if (__builtin_mul_overflow(in[d] < 0 ? 0 : in[d], multiples[d], &out[d])) c.fail("the result is too large");
+          }
+          if (out.is_fully_defined() && out.num_elements() < 0)
+            c.fail("the result, " + out.brackets() + ", is too large");
+          c.output(0, out);
+        },
     .kernel = {[](const KernelCall& c) {
       const Shape &in = c.shape(0), &out = c.output_shape();
       Integers multiples = checked_multiples(c, in.rank());
@@ -161,18 +171,32 @@ const Op& Tile = define_op({
       }
       copy.run(c.dtype(), c.input(0), c.output());
     }},
+    .grad =
+        [](GradCall& g) {
+          // As [multiple, length, multiple, length ...], summed over every multiple.
+          int rank = g.input().rank();
+          if (rank < 0) throw ValueError("Tile: the gradient needs the number of dimensions of input");
+          Tensor multiples = g.input(1), lengths = shape(g.input(), {.out_type = multiples.dtype()});
+          std::vector<int64_t> axes;
+          for (int64_t d = 0; d < rank; ++d) axes.push_back(2 * d);
+          Tensor pairs = reshape(stack({multiples, lengths}, {.axis = 1}), {-1});
+          g.input_grad(0, rank == 0 ? g.output_grad() : reduce_sum(reshape(g.output_grad(), pairs), {.axis = axes}));
+        },
 });
 
 }  // namespace
 
-Tensor tile(const TensorLike& input, const TensorLike& multiples) { return apply1(Tile, {input, index_tensor(multiples)}); }
+Tensor tile(const TensorLike& input, const TensorLike& multiples) {
+  return apply1(Tile, {input, index_tensor(multiples)});
+}
 Tensor broadcast_to(const TensorLike& input, const TensorLike& shape) {
   return apply1(BroadcastTo, {input, index_tensor(shape)});
 }
 Shape broadcast_static_shape(const Shape& shape_x, const Shape& shape_y) {
   Shape result;
   if (!broadcast_shapes(shape_x, shape_y, result))
-    throw ValueError("broadcast_static_shape: the shapes " + shape_x.str() + " and " + shape_y.str() + " do not broadcast");
+    throw ValueError("broadcast_static_shape: the shapes " + shape_x.str() + " and " + shape_y.str() +
+                     " do not broadcast");
   return result;
 }
 Tensor broadcast_dynamic_shape(const TensorLike& shape_x, const TensorLike& shape_y) {

@@ -21,8 +21,7 @@ struct Found {
   bool nan = false, positive = false, negative = false;
 };
 
-template <class T>
-void look(const T* values, int64_t count, Found& found) {
+template <class T> void look(const T* values, int64_t count, Found& found) {
   // x - x is 0 for numbers and NaN for the rest; this loop has no branch, and only a bad tensor is read twice.
   T sum = 0;
 #pragma omp simd reduction(+ : sum)
@@ -55,8 +54,8 @@ Found look(const KernelCall& c) {
 }
 
 void refuse(const KernelCall& c, const std::string& what) {
-  throw InvalidArgumentError(std::string(c.op.name) + ": " + c.attrs<CheckNumericsAttrs>().message + " : Tensor had " + what +
-                             " values");
+  throw InvalidArgumentError(std::string(c.op.name) + ": " + c.attrs<CheckNumericsAttrs>().message + " : Tensor had " +
+                             what + " values");
 }
 
 const Op& CheckNumerics = define_op({
@@ -72,11 +71,12 @@ const Op& CheckNumerics = define_op({
       if (found.nan || infinite) refuse(c, found.nan && infinite ? "Inf and NaN" : found.nan ? "NaN" : "Inf");
       c.share(0, 0);
     }},
-    .grad = [](GradCall& g) {
-      g.input_grad(0, debugging::check_numerics(
-                          g.output_grad(), "Not a number (NaN) or infinity (Inf) values detected in gradient. " +
-                                               g.attrs<CheckNumericsAttrs>().message));
-    },
+    .grad =
+        [](GradCall& g) {
+          g.input_grad(0, debugging::check_numerics(
+                              g.output_grad(), "Not a number (NaN) or infinity (Inf) values detected in gradient. " +
+                                                   g.attrs<CheckNumericsAttrs>().message));
+        },
     .traits = {.stateful = true, .view = true},
 });
 
@@ -100,11 +100,12 @@ const Op& CheckNumericsV2 = define_op({
       if (!what.empty()) refuse(c, what);
       c.share(0, 0);
     }},
-    .grad = [](GradCall& g) {
-      CheckNumericsAttrs attrs{"Not a number (NaN) or infinity (Inf) values detected in gradient. " +
-                               g.attrs<CheckNumericsAttrs>().message};
-      g.input_grad(0, apply1(g.op, {g.output_grad()}, attrs));
-    },
+    .grad =
+        [](GradCall& g) {
+          CheckNumericsAttrs attrs{"Not a number (NaN) or infinity (Inf) values detected in gradient. " +
+                                   g.attrs<CheckNumericsAttrs>().message};
+          g.input_grad(0, apply1(g.op, {g.output_grad()}, attrs));
+        },
     .traits = {.stateful = true, .view = true},
 });
 

@@ -9,8 +9,10 @@
 #include "thalweg/ops/broadcasting.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/function.h"
+#include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/infer.h"
 #include "thalweg/ops/integers.h"
+#include "thalweg/ops/reduction.h"
 #include "thalweg/ops/shaping.h"
 
 namespace thalweg {
@@ -27,12 +29,13 @@ const Op& Const = define_op({
     .doc = "The value that is its attribute.",
     .signature = "-> output: dtype",
     .attrs = attrs_of<ConstAttrs>(),
-    .infer = [](InferCall& c) {
-      const ConstAttrs& a = c.attrs<ConstAttrs>();
-      c.require(a.value.defined(), "the attribute value is needed");
-      c.require(a.dtype == DType::invalid || a.dtype == a.value.dtype(), "dtype is not that of the value");
-      c.output(0, a.value.dtype(), a.value.shape());
-    },
+    .infer =
+        [](InferCall& c) {
+          const ConstAttrs& a = c.attrs<ConstAttrs>();
+          c.require(a.value.defined(), "the attribute value is needed");
+          c.require(a.dtype == DType::invalid || a.dtype == a.value.dtype(), "dtype is not that of the value");
+          c.output(0, a.value.dtype(), a.value.shape());
+        },
     .kernel = {[](const KernelCall& c) {
       const Tensor& value = c.attrs<ConstAttrs>().value;
       copy_elements(value.dtype(), value.impl()->data, c.output(), value.size());
@@ -45,14 +48,18 @@ const Op& Fill = define_op({
     .doc = "A tensor of the shape dims, filled with one scalar.",
     .signature = "dims: index_type, value: T -> output: T",
     .types = {{"index_type", index_types}},
-    .infer = [](InferCall& c) {
-      if (c.shape(1).has_rank() && c.shape(1).rank() != 0) c.fail("value must be a scalar, got shape " + c.shape(1).brackets());
-      c.output(0, c.shape_value(0));
-    },
+    .infer =
+        [](InferCall& c) {
+          if (c.shape(1).is_fully_defined() && c.shape(1).num_elements() != 1)
+            c.fail("value must be a scalar, got shape " + c.shape(1).brackets());
+          Shape out = c.shape_value(0);
+          if (out.is_fully_defined() && out.num_elements() < 0) c.fail("the shape " + out.brackets() + " is too large");
+          c.output(0, out);
+        },
     .kernel = {[](const KernelCall& c) {
       kernels::fill_elements(c.output_dtype(), c.input(1), c.output(), c.output_shape().count());
     }},
-    .traits = {.not_differentiable = "it needs a sum over the shape"},
+    .grad = [](GradCall& g) { g.input_grad(1, reduce_sum(g.output_grad())); },
 });
 
 const Op& ZerosLike = define_op({
@@ -120,12 +127,13 @@ const Op& PlaceholderWithDefault = define_op({
     .doc = "Stands for an input of a graph; the default is used when it is not fed.",
     .signature = "input: dtype -> output: dtype",
     .attrs = attrs_of<PlaceholderWithDefaultAttrs>(),
-    .infer = [](InferCall& c) {
-      const Shape& wanted = c.attrs<PlaceholderWithDefaultAttrs>().shape;
-      if (!c.shape(0).is_compatible_with(wanted))
-        c.fail("the default has shape " + c.shape(0).brackets() + ", which does not fit " + wanted.brackets());
-      c.output(0, wanted);  // what is fed may differ from the default where this is unknown
-    },
+    .infer =
+        [](InferCall& c) {
+          const Shape& wanted = c.attrs<PlaceholderWithDefaultAttrs>().shape;
+          if (!c.shape(0).is_compatible_with(wanted))
+            c.fail("the default has shape " + c.shape(0).brackets() + ", which does not fit " + wanted.brackets());
+          c.output(0, wanted);  // what is fed may differ from the default where this is unknown
+        },
     .kernel = {[](const KernelCall& c) {
       if (c.output_shape().is_fully_defined()) return c.share(0, 0);
       c.allocate(0, c.shape(0));
@@ -137,8 +145,7 @@ const Op& PlaceholderWithDefault = define_op({
 struct OneHotAttrs {
   int64_t axis = -1;
 };
-template <class I, class Put>
-void each_index(const KernelCall& c, int64_t inner, int64_t depth, Put put) {
+template <class I, class Put> void each_index(const KernelCall& c, int64_t inner, int64_t depth, Put put) {
   const I* indices = c.input<I>(0);
   int64_t count = c.count(0);
   for (int64_t i = 0; i < count; ++i) {
@@ -152,20 +159,22 @@ const Op& OneHot = define_op({
     .signature = "indices: TI, depth: int32, on_value: T, off_value: T -> output: T",
     .types = {{"TI", types(DType::uint8, DType::int8, DType::int32, DType::int64)}},
     .attrs = attrs_of<OneHotAttrs>(),
-    .infer = [](InferCall& c) {
-      for (int i = 1; i < 4; ++i)
-        if (c.shape(i).has_rank() && c.shape(i).rank() != 0)
-          c.fail(c.op.args[static_cast<size_t>(i)].name + " must be a scalar, got shape " + c.shape(i).brackets());
-      int64_t axis = c.attrs<OneHotAttrs>().axis, depth = c.has_value(1) ? c.scalar(1) : unknown;
-      if (c.has_value(1) && depth < 0) c.fail("depth must not be negative, got " + std::to_string(depth));
-      if (axis < -1) c.fail("axis must be -1 or more, got " + std::to_string(axis));
-      if (!c.shape(0).has_rank()) return c.output(0, Shape::unknown_rank());
-      Shape out = c.shape(0);
-      if (axis > out.rank())
-        c.fail("axis " + std::to_string(axis) + " is out of range: indices have " + std::to_string(out.rank()) + " dimensions");
-      out.insert(axis < 0 ? out.rank() : static_cast<int>(axis), depth);
-      c.output(0, out);
-    },
+    .infer =
+        [](InferCall& c) {
+          for (int i = 1; i < 4; ++i)
+            if (c.shape(i).has_rank() && c.shape(i).rank() != 0)
+              c.fail(c.op.args[static_cast<size_t>(i)].name + " must be a scalar, got shape " + c.shape(i).brackets());
+          int64_t axis = c.attrs<OneHotAttrs>().axis, depth = c.has_value(1) ? c.scalar(1) : unknown;
+          if (c.has_value(1) && depth < 0) c.fail("depth must not be negative, got " + std::to_string(depth));
+          if (axis < -1) c.fail("axis must be -1 or more, got " + std::to_string(axis));
+          if (!c.shape(0).has_rank()) return c.output(0, Shape::unknown_rank());
+          Shape out = c.shape(0);
+          if (axis > out.rank())
+            c.fail("axis " + std::to_string(axis) + " is out of range: indices have " + std::to_string(out.rank()) +
+                   " dimensions");
+          out.insert(axis < 0 ? out.rank() : static_cast<int>(axis), depth);
+          c.output(0, out);
+        },
     .kernel = {[](const KernelCall& c) {
       const Shape& out = c.output_shape();
       int axis = static_cast<int>(c.attrs<OneHotAttrs>().axis);
@@ -175,10 +184,14 @@ const Op& OneHot = define_op({
       int64_t depth = out[axis], inner = out.count(axis + 1, out.rank());
       auto put = [&](int64_t at) { copy_elements(dtype, c.input(2), kernels::element(dtype, c.output(), at), 1); };
       switch (c.dtype(0)) {
-        case DType::uint8: return each_index<uint8_t>(c, inner, depth, put);
-        case DType::int8: return each_index<int8_t>(c, inner, depth, put);
-        case DType::int32: return each_index<int32_t>(c, inner, depth, put);
-        default: return each_index<int64_t>(c, inner, depth, put);
+        case DType::uint8:
+          return each_index<uint8_t>(c, inner, depth, put);
+        case DType::int8:
+          return each_index<int8_t>(c, inner, depth, put);
+        case DType::int32:
+          return each_index<int32_t>(c, inner, depth, put);
+        default:
+          return each_index<int64_t>(c, inner, depth, put);
       }
     }},
     .traits = {.not_differentiable = "indices have no gradient"},
@@ -243,12 +256,15 @@ Tensor ones_like(const TensorLike& input, const LikeOptions& options) {
 Tensor one_hot(const TensorLike& indices, const TensorLike& depth, const OneHotOptions& options) {
   DType dtype = options.dtype;
   if (dtype == DType::invalid)
-    dtype = options.on_value.defined() ? options.on_value.dtype() : options.off_value.defined() ? options.off_value.dtype() : DType::float32;
+    dtype = options.on_value.defined()    ? options.on_value.dtype()
+            : options.off_value.defined() ? options.off_value.dtype()
+                                          : DType::float32;
   Tensor on = options.on_value.defined() ? options.on_value : one_of(dtype);
   Tensor off = options.off_value.defined() ? options.off_value : zero_of(dtype);
   if (on.dtype() != dtype || off.dtype() != dtype)
     throw TypeError("one_hot: on_value is " + std::string(name_of(on.dtype())) + ", off_value " +
-                    std::string(name_of(off.dtype())) + ", dtype " + std::string(name_of(dtype)) + "; they must be the same");
+                    std::string(name_of(off.dtype())) + ", dtype " + std::string(name_of(dtype)) +
+                    "; they must be the same");
   Tensor length = index_tensor(depth);
   if (length.dtype() == DType::int64) length = cast(length, DType::int32);
   return apply1(OneHot, {indices, length, on, off}, OneHotAttrs{options.axis.value_or(-1)});
@@ -257,7 +273,8 @@ Tensor one_hot(const TensorLike& indices, const TensorLike& depth, const OneHotO
 Tensor eye(int64_t num_rows, const EyeOptions& options) {
   int64_t columns = options.num_columns.value_or(num_rows);
   if (num_rows < 0 || columns < 0)
-    throw InvalidArgumentError("eye: a matrix of " + std::to_string(num_rows) + " rows and " + std::to_string(columns) + " columns");
+    throw InvalidArgumentError("eye: a matrix of " + std::to_string(num_rows) + " rows and " + std::to_string(columns) +
+                               " columns");
   Tensor matrix = one_hot(range(num_rows), columns, {.dtype = options.dtype});
   if (options.batch_shape.empty()) return matrix;
   std::vector<int64_t> shape = options.batch_shape;

@@ -9,7 +9,7 @@
 namespace thalweg {
 
 struct ConstantOptions {
-  DType dtype = DType::invalid;         // the value's own where left out
+  DType dtype = DType::invalid;     // the value's own where left out
   std::optional<Shape> shape = {};  // one element fills it, more must fit it
 };
 /// A value as a tensor: `constant({1, 2, 3}, {.dtype = float64, .shape = Shape{3, 1}})`.

@@ -4,41 +4,41 @@
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/joining.h"
 #include "thalweg/ops/masking.h"
-#include "thalweg/ops/math.h"
-#include "thalweg/ops/slicing.h"
+#include "thalweg/ops/slice_spec.h"
 
 namespace thalweg {
 namespace {
 
-/// One of begin and end: numbers, and scalars that are known only when a traced function runs.
+/// One of begin, end and strides: numbers, and scalars that are known only when a traced function runs.
 class Numbers {
  public:
-  void add(int64_t value) {
-    values_.push_back(value);
-    scalars_.emplace_back();
-  }
-  void add(const Tensor& scalar) {
-    if (!scalar.is_symbolic()) return add(scalar.item<int64_t>());
-    add(0);
-    scalars_.back() = cast(scalar, DType::int64);
-    symbolic_ = true;
+  explicit Numbers(size_t count) : values_(Tensor::empty(DType::int64, {static_cast<int64_t>(count)})), count_(count) {}
+  void set(size_t i, int64_t value) { values_.mutable_data<int64_t>()[i] = value; }
+  void set(size_t i, const Tensor& scalar) {
+    set(i, scalar.is_symbolic() ? 0 : scalar.item<int64_t>());
+    if (!scalar.is_symbolic()) return;
+    later_.resize(count_);
+    later_[i] = cast(scalar, DType::int64);
   }
   Tensor tensor() const {
-    if (!symbolic_) return Tensor(values_);
-    std::vector<Tensor> all;
-    for (size_t i = 0; i < values_.size(); ++i) all.push_back(scalars_[i].defined() ? scalars_[i] : Tensor(values_[i]));
+    if (later_.empty()) return values_;
+    std::vector<Tensor> all = later_;
+    for (size_t i = 0; i < count_; ++i)
+      if (!all[i].defined()) all[i] = Tensor(values_.data<int64_t>()[i]);
     return stack(all);
   }
 
  private:
-  std::vector<int64_t> values_;
-  std::vector<Tensor> scalars_;
-  bool symbolic_ = false;
+  Tensor values_;
+  size_t count_;
+  std::vector<Tensor> later_;
 };
 
 [[noreturn]] void refuse(const Tensor& index) {
-  throw TypeError("only integers, slices (slice(a, b)), ellipsis, newaxis, scalar integer tensors and one boolean mask are valid indices, got a " +
-                  std::string(name_of(index.dtype())) + " tensor of shape " + index.shape().brackets());
+  throw TypeError(
+      "only integers, slices (slice(a, b)), ellipsis, newaxis, scalar integer tensors and one boolean mask are valid "
+      "indices, got a " +
+      std::string(name_of(index.dtype())) + " tensor of shape " + index.shape().brackets());
 }
 
 }  // namespace
@@ -46,44 +46,46 @@ class Numbers {
 Tensor Tensor::index(std::span<const Index> indices) const {
   if (indices.size() == 1 && indices[0].kind() == Index::tensor && indices[0].as_tensor().dtype() == DType::bool_)
     return boolean_mask(*this, indices[0].as_tensor());
-  Numbers begin, end;
-  StridedSliceOptions options;
+  if (indices.size() > Integers::capacity)
+    throw InvalidArgumentError("an index of " + std::to_string(indices.size()) + " entries is too long");
+  Numbers begin(indices.size()), end(indices.size()), strides(indices.size());
+  StridedSliceAttrs masks;
   for (size_t i = 0; i < indices.size(); ++i) {
     const Index& index = indices[i];
-    int64_t bit = int64_t{1} << (i < 62 ? i : 62), step = 1;
+    int64_t bit = int64_t{1} << i, step = 1;
+    begin.set(i, 0);
+    end.set(i, 0);  // a single index needs no end
     switch (index.kind()) {
       case Index::number:
-        begin.add(index.as_number());
-        end.add(index.as_number() + (index.as_number() < INT64_MAX));
-        options.shrink_axis_mask |= bit;
+        begin.set(i, index.as_number());
+        masks.shrink_axis_mask |= bit;
         break;
       case Index::slice: {
         const Slice& s = index.as_slice();
-        begin.add(s.start.value_or(0));
-        end.add(s.stop.value_or(0));
-        if (!s.start) options.begin_mask |= bit;
-        if (!s.stop) options.end_mask |= bit;
+        if (s.start) begin.set(i, *s.start);
+        else masks.begin_mask |= bit;
+        if (s.stop) end.set(i, *s.stop);
+        else masks.end_mask |= bit;
         step = s.step;
         break;
       }
       case Index::newaxis:
+        masks.new_axis_mask |= bit;
+        break;
       case Index::ellipsis:
-        begin.add(0);
-        end.add(0);
-        (index.kind() == Index::newaxis ? options.new_axis_mask : options.ellipsis_mask) |= bit;
+        masks.ellipsis_mask |= bit;
         break;
       case Index::tensor: {
         const Tensor& scalar = index.as_tensor();
         if (!is_integer(scalar.dtype()) || scalar.rank() != 0) refuse(scalar);
-        begin.add(scalar);
-        end.add(scalar.is_symbolic() ? scalar + 1 : scalar);  // a single index needs no end
-        options.shrink_axis_mask |= bit;
+        begin.set(i, scalar);
+        masks.shrink_axis_mask |= bit;
         break;
       }
     }
-    options.strides.push_back(step);
+    strides.set(i, step);
   }
-  return strided_slice(*this, begin.tensor(), end.tensor(), options);
+  return strided_slice_by(*this, begin.tensor(), end.tensor(), strides.tensor(), masks);
 }
 
 Tensor Tensor::operator[](int64_t i) const {
@@ -98,7 +100,8 @@ TensorIterator Tensor::begin() const {
 
 TensorIterator Tensor::end() const {
   if (rank() < 1 || shape()[0] < 0)
-    throw TypeError("a tensor of shape " + shape().brackets() + " cannot be iterated over: its first dimension is not known");
+    throw TypeError("a tensor of shape " + shape().brackets() +
+                    " cannot be iterated over: its first dimension is not known");
   return {*this, shape()[0]};
 }
 

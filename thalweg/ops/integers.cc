@@ -11,10 +11,13 @@ bool read_integers(const TensorImpl& tensor, Integers& values) {
   int64_t count = tensor.shape.count();
   if (count > Integers::capacity) return false;
   values.count = static_cast<int>(count);
-  if (tensor.dtype == DType::int32)
+  if (tensor.dtype == DType::int32) {
     std::copy_n(static_cast<const int32_t*>(tensor.data), count, values.at);
-  else
+  } else if (tensor.dtype == DType::int64) {
+    std::copy_n(static_cast<const int64_t*>(tensor.data), count, values.at);
+  } else {
     convert_elements(tensor.dtype, tensor.data, DType::int64, values.at, count);
+  }
   return true;
 }
 
@@ -34,7 +37,8 @@ Tensor index_tensor(const TensorLike& values) {
 Tensor index_list(std::span<const int64_t> values) {
   bool narrow = std::ranges::all_of(values, [](int64_t v) { return v >= INT32_MIN && v <= INT32_MAX; });
   Tensor made = Tensor::empty(narrow ? DType::int32 : DType::int64, {static_cast<int64_t>(values.size())});
-  convert_elements(DType::int64, values.data(), made.dtype(), made.mutable_data<void>(), static_cast<int64_t>(values.size()));
+  convert_elements(DType::int64, values.data(), made.dtype(), made.mutable_data<void>(),
+                   static_cast<int64_t>(values.size()));
   return made;
 }
 

@@ -22,22 +22,17 @@ struct Integers {
 bool read_integers(const TensorImpl& tensor, Integers& values);
 
 /// The values of input i of a call, in infer or in a kernel; fails when there are more than any shape needs.
-template <class Call>
-Integers integers(const Call& c, const TensorRef& input) {
+template <class Call> Integers integers(const Call& c, const TensorRef& input) {
   Integers values;
   if (!read_integers(*input.p, values)) [[unlikely]]
     c.fail("a list of " + std::to_string(input.p->shape.count()) + " integers is too long: a tensor has at most " +
            std::to_string(Shape::max_rank) + " dimensions");
   return values;
 }
-template <class Call>
-Integers integers(const Call& c, int i) {
-  return integers(c, c.argument(i)[0]);
-}
+template <class Call> Integers integers(const Call& c, int i) { return integers(c, c.argument(i)[0]); }
 
 /// The one value of an integer input; fails unless it has exactly one.
-template <class Call>
-int64_t integer(const Call& c, int i) {
+template <class Call> int64_t integer(const Call& c, int i) {
   const TensorRef& input = c.argument(i)[0];
   if (input.p->shape.count() != 1) [[unlikely]]
     c.fail(c.op.args[static_cast<size_t>(i)].name + " must be a scalar, got shape " + input.p->shape.brackets());
@@ -45,11 +40,10 @@ int64_t integer(const Call& c, int i) {
 }
 
 /// An axis in [-rank, rank) counted from the front; fails with a message that names the argument otherwise.
-template <class Call>
-int checked_axis(const Call& c, int64_t axis, int rank, const char* name = "axis") {
+template <class Call> int checked_axis(const Call& c, int64_t axis, int rank, const char* name = "axis") {
   if (axis < -rank || axis >= rank) [[unlikely]]
-    c.fail(std::string(name) + ' ' + std::to_string(axis) + " is out of range: it must lie in [" + std::to_string(-rank) +
-           ", " + std::to_string(rank) + ")");
+    c.fail(std::string(name) + ' ' + std::to_string(axis) + " is out of range: it must lie in [" +
+           std::to_string(-rank) + ", " + std::to_string(rank) + ")");
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 

@@ -46,7 +46,9 @@ void copy_part(DType dtype, int64_t outer, int64_t row, const void* in, int64_t 
 void infer_concat(InferCall& c, std::span<const TensorRef> values, int axis_argument) {
   c.require(values.size() >= 2, "at least two values are needed");
   const TensorRef& axis_input = c.argument(axis_argument)[0];
-  if (axis_input.p->shape.has_rank() && axis_input.p->shape.rank() != 0)
+  const Shape& axis_shape = axis_input.p->shape;
+  bool one = axis_shape.rank() <= 0 || (axis_shape.rank() == 1 && (axis_shape[0] == 1 || axis_shape[0] < 0));
+  if (!one)  // old graphs give the axis as a vector of one element
     c.fail("the axis must be a scalar, got shape " + axis_input.p->shape.brackets());
   int rank = -1;
   for (const TensorRef& value : values) {
@@ -82,8 +84,7 @@ void run_concat(const KernelCall& c, std::span<const TensorRef> values, int64_t 
   }
 }
 
-template <class Call>
-void check_offsets(const Call& c) {
+template <class Call> void check_offsets(const Call& c) {
   std::span<const TensorRef> shapes = c.argument(1);
   Integers first = integers(c, shapes[0]);
   int axis = checked_axis(c, integer(c, 0), first.count, "concat_dim");
@@ -99,19 +100,21 @@ const Op& ConcatOffset = define_op({
     .doc = "Where each of several shapes begins in what they make when joined along concat_dim.",
     .signature = "concat_dim: int32, shape: N * shape_type -> offset: N * shape_type",
     .types = {{"shape_type", index_types}},
-    .infer = [](InferCall& c) {
-      std::span<const TensorRef> shapes = c.argument(1);
-      c.require(shapes.size() >= 2, "at least two shapes are needed");
-      bool known = c.has_value(0);
-      for (size_t i = 0; i < shapes.size(); ++i) {
-        const TensorImpl& s = *shapes[i].p;
-        if (s.shape.has_rank() && s.shape.rank() != 1) c.fail("each shape must be a vector, got " + s.shape.brackets());
-        known = known && !s.symbolic;
-        c.output(static_cast<int>(i), s.dtype, s.shape.has_rank() ? s.shape : Shape::of_rank(1));
-      }
-      if (c.shape(0).is_fully_defined() && c.shape(0).num_elements() != 1) c.fail("concat_dim must be a scalar");
-      if (known) check_offsets(c);
-    },
+    .infer =
+        [](InferCall& c) {
+          std::span<const TensorRef> shapes = c.argument(1);
+          c.require(shapes.size() >= 2, "at least two shapes are needed");
+          bool known = c.has_value(0);
+          for (size_t i = 0; i < shapes.size(); ++i) {
+            const TensorImpl& s = *shapes[i].p;
+            if (s.shape.has_rank() && s.shape.rank() != 1)
+              c.fail("each shape must be a vector, got " + s.shape.brackets());
+            known = known && !s.symbolic;
+            c.output(static_cast<int>(i), s.dtype, s.shape.has_rank() ? s.shape : Shape::of_rank(1));
+          }
+          if (c.shape(0).is_fully_defined() && c.shape(0).num_elements() != 1) c.fail("concat_dim must be a scalar");
+          if (known) check_offsets(c);
+        },
     .kernel = {[](const KernelCall& c) {
       check_offsets(c);
       std::span<const TensorRef> shapes = c.argument(1);
@@ -171,13 +174,14 @@ const Op& Pack = define_op({
     .doc = "Values of one shape along a new axis.",
     .signature = "values: N * T -> output: T",
     .attrs = attrs_of<PackAttrs>(),
-    .infer = [](InferCall& c) {
-      c.require(c.num_inputs() >= 1, "at least one value is needed");
-      Shape out = common_shape(c, c.argument(0), -1);
-      if (!out.has_rank()) return c.output(0, c.dtype(0), out);
-      out.insert(checked_axis(c, c.attrs<PackAttrs>().axis, out.rank() + 1), c.num_inputs());
-      c.output(0, c.dtype(0), out);
-    },
+    .infer =
+        [](InferCall& c) {
+          c.require(c.num_inputs() >= 1, "at least one value is needed");
+          Shape out = common_shape(c, c.argument(0), -1);
+          if (!out.has_rank()) return c.output(0, c.dtype(0), out);
+          out.insert(checked_axis(c, c.attrs<PackAttrs>().axis, out.rank() + 1), c.num_inputs());
+          c.output(0, c.dtype(0), out);
+        },
     .kernel = {[](const KernelCall& c) {
       const Shape& out = c.output_shape();
       DType dtype = c.output_dtype();
@@ -187,10 +191,12 @@ const Op& Pack = define_op({
         copy_part(dtype, rows.outer, rows.inner, c.input(i), rows.inner,
                   kernels::element(dtype, c.output(), i * rows.inner), out[axis] * rows.inner);
     }},
-    .grad = [](GradCall& g) {
-      std::vector<Tensor> parts = unstack(g.output_grad(), {.num = g.num_inputs(), .axis = g.attrs<PackAttrs>().axis});
-      for (int i = 0; i < g.num_inputs(); ++i) g.input_grad(i, std::move(parts[static_cast<size_t>(i)]));
-    },
+    .grad =
+        [](GradCall& g) {
+          std::vector<Tensor> parts =
+              unstack(g.output_grad(), {.num = g.num_inputs(), .axis = g.attrs<PackAttrs>().axis});
+          for (int i = 0; i < g.num_inputs(); ++i) g.input_grad(i, std::move(parts[static_cast<size_t>(i)]));
+        },
 });
 
 }  // namespace

@@ -19,8 +19,7 @@ namespace thalweg {
 namespace {
 
 /// What is added before and after each axis, checked not to be negative.
-template <class Call>
-Integers paddings_of(const Call& c) {
+template <class Call> Integers paddings_of(const Call& c) {
   Integers pads = integers(c, 1);
   for (int64_t pad : pads)
     if (pad < 0) c.fail("paddings must not be negative, got " + std::to_string(pad));
@@ -31,10 +30,12 @@ Integers paddings_of(const Call& c) {
 int padded_rank(const InferCall& c) {
   const Shape &in = c.shape(0), &pads = c.shape(1);
   c.require_rank(1, 2);
-  if (pads.has_rank() && pads[1] >= 0 && pads[1] != 2) c.fail("paddings must have shape [rank, 2], got " + pads.brackets());
+  if (pads.has_rank() && pads[1] >= 0 && pads[1] != 2)
+    c.fail("paddings must have shape [rank, 2], got " + pads.brackets());
   int64_t rows = pads.has_rank() ? pads[0] : unknown;
   if (in.has_rank() && rows >= 0 && rows != in.rank())
-    c.fail("paddings has " + std::to_string(rows) + " rows, but input has " + std::to_string(in.rank()) + " dimensions");
+    c.fail("paddings has " + std::to_string(rows) + " rows, but input has " + std::to_string(in.rank()) +
+           " dimensions");
   if (rows > Shape::max_rank) c.fail("paddings has too many rows");
   return in.has_rank() ? in.rank() : static_cast<int>(rows);
 }
@@ -50,8 +51,8 @@ void infer_pad(InferCall& c, bool mirror, int64_t spare) {
     if (in[d] < 0) continue;
     int64_t before = pads[2 * d], after = pads[2 * d + 1];
     if (mirror && std::max(before, after) > std::max<int64_t>(in[d] - spare, 0))
-      c.fail("paddings of " + std::to_string(before) + " and " + std::to_string(after) + " are too large for dimension " +
-             std::to_string(d) + " of length " + std::to_string(in[d]));
+      c.fail("paddings of " + std::to_string(before) + " and " + std::to_string(after) +
+             " are too large for dimension " + std::to_string(d) + " of length " + std::to_string(in[d]));
     if (__builtin_add_overflow(in[d], before, &out[d]) || __builtin_add_overflow(out[d], after, &out[d]))
       c.fail("the result is too large");
   }
@@ -74,7 +75,8 @@ void run_pad(const KernelCall& c, const void* value) {
 }
 
 void pad_gradient(GradCall& g) {
-  Tensor before = strided_slice(g.input(1), {0, 0}, {0, 1}, {.strides = {1, 1}, .begin_mask = 1, .end_mask = 1, .shrink_axis_mask = 2});
+  Tensor before = strided_slice(g.input(1), {0, 0}, {0, 1},
+                                {.strides = {1, 1}, .begin_mask = 1, .end_mask = 1, .shrink_axis_mask = 2});
   g.input_grad(0, slice(g.output_grad(), before, shape(g.input(), {.out_type = before.dtype()})));
 }
 
@@ -96,11 +98,12 @@ const Op& PadV2 = define_op({
     .doc = "A constant before and after along each axis.",
     .signature = "input: T, paddings: Tpaddings, constant_values: T -> output: T",
     .types = {{"Tpaddings", index_types}},
-    .infer = [](InferCall& c) {
-      if (c.shape(2).has_rank() && c.shape(2).rank() != 0)
-        c.fail("constant_values must be a scalar, got shape " + c.shape(2).brackets());
-      infer_pad(c, false, 0);
-    },
+    .infer =
+        [](InferCall& c) {
+          if (c.shape(2).has_rank() && c.shape(2).rank() != 0)
+            c.fail("constant_values must be a scalar, got shape " + c.shape(2).brackets());
+          infer_pad(c, false, 0);
+        },
     .kernel = {[](const KernelCall& c) { run_pad(c, c.input(2)); }},
     .grad = pad_gradient,
 });
@@ -125,7 +128,8 @@ struct MirrorCopy {
   void parts(int axis, kernels::StridedCopy copy, int64_t in_at, int64_t out_at) const {
     const Shape& in = c.shape(0);
     if (axis == in.rank()) {
-      copy.run(c.dtype(), kernels::element(c.dtype(), c.input(0), in_at), kernels::element(c.dtype(), c.output(), out_at));
+      copy.run(c.dtype(), kernels::element(c.dtype(), c.input(0), in_at),
+               kernels::element(c.dtype(), c.output(), out_at));
       return;
     }
     int64_t before = pads[2 * axis], after = pads[2 * axis + 1], length = in[axis];
@@ -155,17 +159,16 @@ const Op& MirrorPad = define_op({
       kernels::dense_strides(c.output_shape(), mirror.out_strides);
       mirror.parts(0, {}, 0, 0);
     }},
-    .grad = [](GradCall& g) {
-      g.input_grad(0, apply1(*find_op("MirrorPadGrad"), {g.output_grad(), g.input(1)}, g.attrs<MirrorPadAttrs>()));
-    },
+    .grad =
+        [](GradCall& g) {
+          g.input_grad(0, apply1(*find_op("MirrorPadGrad"), {g.output_grad(), g.input(1)}, g.attrs<MirrorPadAttrs>()));
+        },
 });
 
-template <class T>
-using Sum = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
+template <class T> using Sum = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
 
 // Adds every element of the padded input to the one it mirrors; `offset[d]` is where each position of axis d goes.
-template <class T>
-void fold(const T* in, T* out, const Shape& shape, const std::vector<std::vector<int64_t>>& offset) {
+template <class T> void fold(const T* in, T* out, const Shape& shape, const std::vector<std::vector<int64_t>>& offset) {
   int last = shape.rank() - 1;
   int64_t at[Shape::max_rank] = {};
   for (;;) {
@@ -188,23 +191,26 @@ const Op& MirrorPadGrad = define_op({
     .signature = "input: T, paddings: Tpaddings -> output: T",
     .types = {{"T", number_types}, {"Tpaddings", index_types}},
     .attrs = attrs_of<MirrorPadAttrs>(),
-    .infer = [](InferCall& c) {
-      int64_t spare = spare_of(c);
-      int rank = padded_rank(c);
-      const Shape& in = c.shape(0);
-      if (!in.has_rank() || !c.has_value(1)) return c.output(0, Shape::of_rank(rank));
-      Integers pads = paddings_of(c);
-      Shape out = in;
-      for (int d = 0; d < rank; ++d) {
-        if (in[d] < 0) continue;
-        int64_t before = pads[2 * d], after = pads[2 * d + 1];
-        if (before > in[d] || after > in[d] - before || std::max(before, after) > in[d] - before - after - spare * (before + after > 0))
-          c.fail("paddings of " + std::to_string(before) + " and " + std::to_string(after) + " do not fit dimension " +
-                 std::to_string(d) + " of length " + std::to_string(in[d]));
-        out[d] = in[d] - before - after;
-      }
-      c.output(0, out);
-    },
+    .infer =
+        [](InferCall& c) {
+          int64_t spare = spare_of(c);
+          int rank = padded_rank(c);
+          const Shape& in = c.shape(0);
+          if (!in.has_rank() || !c.has_value(1)) return c.output(0, Shape::of_rank(rank));
+          Integers pads = paddings_of(c);
+          Shape out = in;
+          for (int d = 0; d < rank; ++d) {
+            if (in[d] < 0) continue;
+            int64_t before = pads[2 * d], after = pads[2 * d + 1];
+            if (before > in[d] || after > in[d] - before ||
+                std::max(before, after) > in[d] - before - after - spare * (before + after > 0))
+              c.fail("paddings of " + std::to_string(before) + " and " + std::to_string(after) +
+                     " do not fit dimension " + std::to_string(d) + " of length " + std::to_string(in[d]));
+            out[d] = in[d] - before - after;
+            if (out[d] < 1) c.fail("nothing of dimension " + std::to_string(d) + " would be left");
+          }
+          c.output(0, out);
+        },
     .kernel = {[](const KernelCall& c) {
       const Shape &in = c.shape(0), &out = c.output_shape();
       kernels::clear_elements(c.dtype(), c.output(), out.count());
@@ -232,19 +238,35 @@ const Op& MirrorPadGrad = define_op({
         fold(c.input<T>(0), c.output<T>(), shape, offset);
       };
       switch (c.dtype()) {
-        case DType::float32: return run(float{});
-        case DType::float64: return run(double{});
-        case DType::float16: return run(Half{});
-        case DType::bfloat16: return run(BFloat16{});
-        case DType::complex64: return run(std::complex<float>{});
-        case DType::complex128: return run(std::complex<double>{});
-        case DType::int8: case DType::uint8: return run(uint8_t{});  // sums wrap, so that signs do not matter
-        case DType::int16: case DType::uint16: return run(uint16_t{});
-        case DType::int32: case DType::uint32: return run(uint32_t{});
-        default: return run(uint64_t{});
+        case DType::float32:
+          return run(float{});
+        case DType::float64:
+          return run(double{});
+        case DType::float16:
+          return run(Half{});
+        case DType::bfloat16:
+          return run(BFloat16{});
+        case DType::complex64:
+          return run(std::complex<float>{});
+        case DType::complex128:
+          return run(std::complex<double>{});
+        case DType::int8:
+        case DType::uint8:
+          return run(uint8_t{});  // sums wrap, so that signs do not matter
+        case DType::int16:
+        case DType::uint16:
+          return run(uint16_t{});
+        case DType::int32:
+        case DType::uint32:
+          return run(uint32_t{});
+        default:
+          return run(uint64_t{});
       }
     }},
-    .grad = [](GradCall& g) { g.input_grad(0, apply1(MirrorPad, {g.output_grad(), g.input(1)}, g.attrs<MirrorPadAttrs>())); },
+    .grad =
+        [](GradCall& g) {
+          g.input_grad(0, apply1(MirrorPad, {g.output_grad(), g.input(1)}, g.attrs<MirrorPadAttrs>()));
+        },
 });
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "thalweg/ops/integers.h"
 #include "thalweg/ops/joining.h"
 #include "thalweg/ops/math.h"
+#include "thalweg/ops/reduction.h"
 #include "thalweg/ops/shaping.h"
 
 namespace thalweg {
@@ -22,50 +23,55 @@ namespace {
 constexpr TypeSet range_types = float_types | signed_types | types(DType::uint16, DType::uint32);
 
 // Each step of the arithmetic is rounded to the dtype; halves through float.
-template <class T>
-struct Arithmetic {
+template <class T> struct Arithmetic {
   using Value = T;
   static T round(T v) { return v; }
 };
-template <>
-struct Arithmetic<Half> {
+template <> struct Arithmetic<Half> {
   using Value = float;
   static float round(float v) { return static_cast<float>(Half(v)); }
 };
-template <>
-struct Arithmetic<BFloat16> {
+template <> struct Arithmetic<BFloat16> {
   using Value = float;
   static float round(float v) { return static_cast<float>(BFloat16(v)); }
 };
 
-template <class F>
-void with_range_type(DType dtype, F f) {
+template <class F> void with_range_type(DType dtype, F f) {
   switch (dtype) {
-    case DType::float32: return f(float{});
-    case DType::float64: return f(double{});
-    case DType::float16: return f(Half{});
-    case DType::bfloat16: return f(BFloat16{});
-    case DType::int8: return f(int8_t{});
-    case DType::int16: return f(int16_t{});
-    case DType::int32: return f(int32_t{});
-    case DType::uint16: return f(uint16_t{});
-    case DType::uint32: return f(uint32_t{});
-    default: return f(int64_t{});
+    case DType::float32:
+      return f(float{});
+    case DType::float64:
+      return f(double{});
+    case DType::float16:
+      return f(Half{});
+    case DType::bfloat16:
+      return f(BFloat16{});
+    case DType::int8:
+      return f(int8_t{});
+    case DType::int16:
+      return f(int16_t{});
+    case DType::int32:
+      return f(int32_t{});
+    case DType::uint16:
+      return f(uint16_t{});
+    case DType::uint32:
+      return f(uint32_t{});
+    default:
+      return f(int64_t{});
   }
 }
 
-template <class T>
-typename Arithmetic<T>::Value read(const TensorRef& t) {
+template <class T> typename Arithmetic<T>::Value read(const TensorRef& t) {
   return static_cast<typename Arithmetic<T>::Value>(*static_cast<const T*>(t.p->data));
 }
 
-template <class T>
-int64_t range_length(const InferCall& c) {
+template <class T> int64_t range_length(const InferCall& c) {
   using A = Arithmetic<T>;
   auto start = read<T>(c.argument(0)[0]), limit = read<T>(c.argument(1)[0]), delta = read<T>(c.argument(2)[0]);
   c.require(delta != 0, "delta must not be 0");
-  c.require(delta > 0 ? start <= limit : start >= limit,
-            delta > 0 ? "start must not be above limit when delta is positive" : "start must not be below limit when delta is negative");
+  c.require(delta > 0 ? start <= limit : start >= limit, delta > 0
+                                                             ? "start must not be above limit when delta is positive"
+                                                             : "start must not be below limit when delta is negative");
   if constexpr (std::is_integral_v<T>) {
     // The distance of two int64 fits uint64.
     uint64_t distance = delta > 0 ? static_cast<uint64_t>(limit) - static_cast<uint64_t>(start)
@@ -86,15 +92,16 @@ const Op& Range = define_op({
     .doc = "start, start + delta, start + 2 delta ... as long as limit is not reached.",
     .signature = "start: Tidx, limit: Tidx, delta: Tidx -> output: Tidx",
     .types = {{"Tidx", range_types}},
-    .infer = [](InferCall& c) {
-      for (int i = 0; i < 3; ++i)
-        if (c.shape(i).has_rank() && c.shape(i).rank() != 0)
-          c.fail(c.op.args[static_cast<size_t>(i)].name + " must be a scalar, got shape " + c.shape(i).brackets());
-      if (!c.has_value(0) || !c.has_value(1) || !c.has_value(2)) return c.output(0, Shape::of_rank(1));
-      int64_t length = 0;
-      with_range_type(c.dtype(0), [&](auto example) { length = range_length<decltype(example)>(c); });
-      c.output(0, {length});
-    },
+    .infer =
+        [](InferCall& c) {
+          for (int i = 0; i < 3; ++i)
+            if (c.shape(i).has_rank() && c.shape(i).rank() != 0)
+              c.fail(c.op.args[static_cast<size_t>(i)].name + " must be a scalar, got shape " + c.shape(i).brackets());
+          if (!c.has_value(0) || !c.has_value(1) || !c.has_value(2)) return c.output(0, Shape::of_rank(1));
+          int64_t length = 0;
+          with_range_type(c.dtype(0), [&](auto example) { length = range_length<decltype(example)>(c); });
+          c.output(0, {length});
+        },
     .kernel = {[](const KernelCall& c) {
       with_range_type(c.dtype(), [&](auto example) {
         using T = decltype(example);
@@ -104,9 +111,9 @@ const Op& Range = define_op({
         parallel_for(c.output_shape()[0], 0.5, [&](int64_t begin, int64_t end) {
           for (int64_t i = begin; i < end; ++i) {
             if constexpr (std::is_integral_v<T>)  // the last steps may leave the type and come back
-              out[i] = static_cast<T>(static_cast<uint64_t>(start) + static_cast<uint64_t>(i) * static_cast<uint64_t>(delta));
-            else
-              out[i] = T(A::round(start + A::round(A::round(static_cast<typename A::Value>(i)) * delta)));
+              out[i] = static_cast<T>(static_cast<uint64_t>(start) +
+                                      static_cast<uint64_t>(i) * static_cast<uint64_t>(delta));
+            else out[i] = T(A::round(start + A::round(A::round(static_cast<typename A::Value>(i)) * delta)));
           }
         });
       });
@@ -119,14 +126,15 @@ const Op& LinSpace = define_op({
     .doc = "num evenly spaced values from start to stop, both included.",
     .signature = "start: T, stop: T, num: Tidx -> output: T",
     .types = {{"T", float_types}, {"Tidx", index_types}},
-    .infer = [](InferCall& c) {
-      for (int i = 0; i < 3; ++i)
-        if (c.shape(i).has_rank() && c.shape(i).rank() != 0)
-          c.fail(c.op.args[static_cast<size_t>(i)].name + " must be a scalar, got shape " + c.shape(i).brackets());
-      int64_t num = c.has_value(2) ? integer(c, 2) : unknown;
-      if (c.has_value(2) && num <= 0) c.fail("num must be positive, got " + std::to_string(num));
-      c.output(0, {num});
-    },
+    .infer =
+        [](InferCall& c) {
+          for (int i = 0; i < 3; ++i)
+            if (c.shape(i).has_rank() && c.shape(i).rank() != 0)
+              c.fail(c.op.args[static_cast<size_t>(i)].name + " must be a scalar, got shape " + c.shape(i).brackets());
+          int64_t num = c.has_value(2) ? integer(c, 2) : unknown;
+          if (c.has_value(2) && num <= 0) c.fail("num must be positive, got " + std::to_string(num));
+          c.output(0, {num});
+        },
     .kernel = {[](const KernelCall& c) {
       with_range_type(c.dtype(), [&](auto example) {
         using T = decltype(example);
@@ -209,15 +217,10 @@ Tensor linspace(const TensorLike& start, const TensorLike& stop, int64_t num, co
 
 Tensor sequence_mask(const TensorLike& lengths, const SequenceMaskOptions& options) {
   Tensor each = lengths.own(), limit = options.maxlen;
-  if (!limit.defined()) {
-    if (each.is_symbolic()) throw ValueError("sequence_mask: maxlen is needed while tracing");
-    Tensor wide = cast(each, DType::int64);
-    int64_t longest = 0;
-    for (int64_t length : wide.span<int64_t>()) longest = std::max(longest, length);
-    limit = cast(Tensor(longest), each.dtype());
-  }
+  if (!limit.defined()) limit = maximum(reduce_max(each), zero_of(each.dtype()));
   limit = as_dtype(limit, each.dtype());
-  Tensor mask = less(make_range(zero_of(each.dtype()), limit, one_of(each.dtype()), each.dtype()), expand_dims(each, -1));
+  Tensor mask =
+      less(make_range(zero_of(each.dtype()), limit, one_of(each.dtype()), each.dtype()), expand_dims(each, -1));
   return cast(mask, options.dtype);
 }
 

@@ -8,7 +8,8 @@ struct LinspaceOptions {
   int64_t axis = 0;
 };
 /// `num` evenly spaced values from start to stop, both included; along a new axis where start and stop are not scalars.
-THALWEG_API Tensor linspace(const TensorLike& start, const TensorLike& stop, int64_t num, const LinspaceOptions& options = {});
+THALWEG_API Tensor linspace(const TensorLike& start, const TensorLike& stop, int64_t num,
+                            const LinspaceOptions& options = {});
 
 struct SequenceMaskOptions {
   Tensor maxlen = {};  // the largest length where left out

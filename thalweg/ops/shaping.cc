@@ -29,16 +29,18 @@ const Op& IdentityN = define_op({
     .name = "IdentityN",
     .doc = "The inputs themselves, of any number and any types.",
     .signature = "input: list T -> output: list T",
-    .infer = [](InferCall& c) {
-      c.require(c.num_inputs() >= 1, "at least one input is needed");
-      for (int i = 0; i < c.num_inputs(); ++i) c.output(i, c.dtype(i), c.shape(i));
-    },
+    .infer =
+        [](InferCall& c) {
+          c.require(c.num_inputs() >= 1, "at least one input is needed");
+          for (int i = 0; i < c.num_inputs(); ++i) c.output(i, c.dtype(i), c.shape(i));
+        },
     .kernel = {[](const KernelCall& c) {
       for (int i = 0; i < c.num_inputs(); ++i) c.share(i, i);
     }},
-    .grad = [](GradCall& g) {
-      for (int i = 0; i < g.num_inputs(); ++i) g.input_grad(i, g.output_grad(i));
-    },
+    .grad =
+        [](GradCall& g) {
+          for (int i = 0; i < g.num_inputs(); ++i) g.input_grad(i, g.output_grad(i));
+        },
     .traits = {.view = true},
 });
 
@@ -89,51 +91,54 @@ const Op& Reshape = define_op({
     .doc = "The elements in another shape. One dimension may be -1: it follows from the others.",
     .signature = "tensor: T, shape: Tshape -> output: T",
     .types = {{"Tshape", index_types}},
-    .infer = [](InferCall& c) {
-      c.require_rank(1, 1);
-      const Shape& in = c.shape(0);
-      if (!c.has_value(1)) {
-        const Shape& shape = c.shape(1);
-        bool counted = shape.has_rank() && shape[0] >= 0;
-        if (counted && shape[0] > Shape::max_rank) c.fail("shape has " + std::to_string(shape[0]) + " dimensions, too many");
-        return c.output(0, counted ? Shape::of_rank(static_cast<int>(shape[0])) : Shape::unknown_rank());
-      }
-      Integers dims = integers(c, 1);
-      Shape out;
-      int open = -1;
-      int64_t known = 1;  // the product of the dimensions given
-      bool overflow = false;
-      for (int i = 0; i < dims.count; ++i) {
-        if (dims[i] == -1) {
-          c.require(open < 0, "only one dimension of shape may be -1");
-          open = i;
-        } else if (dims[i] < 0) {
-          c.fail("shape has a negative dimension, " + std::to_string(dims[i]));
-        } else {
-          overflow |= __builtin_mul_overflow(known, dims[i], &known);
-        }
-        out.push_back(dims[i]);
-      }
-      if (overflow && out.num_elements() != 0) c.fail("the shape " + out.brackets() + " is too large");
-      int64_t count = 1;  // the product of the input's known dimensions
-      bool complete = in.is_fully_defined();
-      for (int64_t d : in.dims())
-        if (d >= 0 && __builtin_mul_overflow(count, d, &count)) count = 0;  // only beside a dimension of 0
-      auto refuse = [&] {
-        c.fail("the elements of " + in.brackets() + " do not fill the shape " + out.brackets());
-      };
-      if (open >= 0 && complete) {
-        if (known == 0)
-          c.fail("the dimension given as -1 cannot be told from " + out.brackets() + ", which has a dimension of 0");
-        if (count % known != 0) refuse();
-        out[open] = count / known;
-      } else if (complete) {
-        if (count != known) refuse();
-      } else if (open < 0 && in.has_rank() && count > 0 && known % count != 0) {
-        refuse();
-      }
-      c.output(0, out);
-    },
+    .infer =
+        [](InferCall& c) {
+          c.require_rank(1, 1);
+          const Shape& in = c.shape(0);
+          if (!c.has_value(1)) {
+            const Shape& shape = c.shape(1);
+            bool counted = shape.has_rank() && shape[0] >= 0;
+            if (counted && shape[0] > Shape::max_rank)
+              c.fail("shape has " + std::to_string(shape[0]) + " dimensions, too many");
+            return c.output(0, counted ? Shape::of_rank(static_cast<int>(shape[0])) : Shape::unknown_rank());
+          }
+          Integers dims = integers(c, 1);
+          Shape out;
+          int open = -1;
+          int64_t known = 1;  // the product of the dimensions given
+          bool overflow = false;
+          for (int i = 0; i < dims.count; ++i) {
+            if (dims[i] == -1) {
+              c.require(open < 0, "only one dimension of shape may be -1");
+              open = i;
+            } else if (dims[i] < 0) {
+              c.fail("shape has a negative dimension, " + std::to_string(dims[i]));
+            } else {
+              overflow |= __builtin_mul_overflow(known, dims[i], &known);
+            }
+            out.push_back(dims[i]);
+          }
+          if (overflow && out.num_elements() != 0) c.fail("the shape " + out.brackets() + " is too large");
+          int64_t count = 1;  // the product of the input's known dimensions
+          bool complete = in.is_fully_defined();
+          for (int64_t d : in.dims())
+            if (d >= 0 && __builtin_mul_overflow(count, d, &count)) count = 0;  // only beside a dimension of 0
+          auto refuse = [&] {
+            c.fail("the elements of " + in.brackets() + " do not fill the shape " + out.brackets());
+          };
+          if (open >= 0 && complete) {
+            if (known == 0)
+              c.fail("the dimension given as -1 cannot be told from " + out.brackets() +
+                     ", which has a dimension of 0");
+            if (count % known != 0) refuse();
+            out[open] = count / known;
+          } else if (complete) {
+            if (count != known) refuse();
+          } else if (open < 0 && in.has_rank() && count > 0 && known % count != 0) {
+            refuse();
+          }
+          c.output(0, out);
+        },
     .kernel = {show_input},
     .grad = reshape_gradient,
     .traits = {.view = true},
@@ -144,16 +149,17 @@ const Op& ExpandDims = define_op({
     .doc = "A new dimension of length 1 at position dim.",
     .signature = "input: T, dim: Tdim -> output: T",
     .types = {{"Tdim", index_types}},
-    .infer = [](InferCall& c) {
-      const Shape& in = c.shape(0);
-      if (c.shape(1).is_fully_defined() && c.shape(1).num_elements() != 1)
-        c.fail("dim must be a scalar, got shape " + c.shape(1).brackets());
-      if (!in.has_rank()) return c.output(0, in);
-      if (!c.has_value(1)) return c.output(0, Shape::of_rank(in.rank() + 1));
-      Shape out = in;
-      out.insert(checked_axis(c, integer(c, 1), in.rank() + 1, "dim"), 1);
-      c.output(0, out);
-    },
+    .infer =
+        [](InferCall& c) {
+          const Shape& in = c.shape(0);
+          if (c.shape(1).is_fully_defined() && c.shape(1).num_elements() != 1)
+            c.fail("dim must be a scalar, got shape " + c.shape(1).brackets());
+          if (!in.has_rank()) return c.output(0, in);
+          if (!c.has_value(1)) return c.output(0, Shape::of_rank(in.rank() + 1));
+          Shape out = in;
+          out.insert(checked_axis(c, integer(c, 1), in.rank() + 1, "dim"), 1);
+          c.output(0, out);
+        },
     .kernel = {show_input},
     .grad = reshape_gradient,
     .traits = {.view = true},
@@ -167,24 +173,26 @@ const Op& Squeeze = define_op({
     .doc = "Without the dimensions of length 1: all of them, or those that squeeze_dims names.",
     .signature = "input: T -> output: T",
     .attrs = attrs_of<SqueezeAttrs>(),
-    .infer = [](InferCall& c) {
-      const Shape& in = c.shape(0);
-      if (!in.has_rank()) return c.output(0, in);
-      const auto& named = c.attrs<SqueezeAttrs>().squeeze_dims;
-      bool drop[Shape::max_rank] = {};
-      for (int64_t axis : named) {
-        int i = checked_axis(c, axis, in.rank(), "squeeze_dims");
-        if (in[i] >= 0 && in[i] != 1)
-          c.fail("dimension " + std::to_string(i) + " has length " + std::to_string(in[i]) + " and cannot be squeezed; it must be 1");
-        drop[i] = true;
-      }
-      Shape out;
-      for (int i = 0; i < in.rank(); ++i) {
-        if (named.empty() && in[i] < 0) return c.output(0, Shape::unknown_rank());
-        if (named.empty() ? in[i] != 1 : !drop[i]) out.push_back(in[i]);
-      }
-      c.output(0, out);
-    },
+    .infer =
+        [](InferCall& c) {
+          const Shape& in = c.shape(0);
+          if (!in.has_rank()) return c.output(0, in);
+          const auto& named = c.attrs<SqueezeAttrs>().squeeze_dims;
+          bool drop[Shape::max_rank] = {};
+          for (int64_t axis : named) {
+            int i = checked_axis(c, axis, in.rank(), "squeeze_dims");
+            if (in[i] >= 0 && in[i] != 1)
+              c.fail("dimension " + std::to_string(i) + " has length " + std::to_string(in[i]) +
+                     " and cannot be squeezed; it must be 1");
+            drop[i] = true;
+          }
+          Shape out;
+          for (int i = 0; i < in.rank(); ++i) {
+            if (named.empty() && in[i] < 0) return c.output(0, Shape::unknown_rank());
+            if (named.empty() ? in[i] != 1 : !drop[i]) out.push_back(in[i]);
+          }
+          c.output(0, out);
+        },
     .kernel = {show_input},
     .grad = reshape_gradient,
     .traits = {.view = true},
@@ -198,12 +206,13 @@ const Op& EnsureShape = define_op({
     .doc = "The input, checked against a shape that may be partly unknown.",
     .signature = "input: T -> output: T",
     .attrs = attrs_of<EnsureShapeAttrs>(),
-    .infer = [](InferCall& c) {
-      const Shape& wanted = c.attrs<EnsureShapeAttrs>().shape;
-      if (!c.shape(0).is_compatible_with(wanted))
-        c.fail("the shape " + c.shape(0).brackets() + " is not compatible with the expected " + wanted.brackets());
-      c.output(0, c.shape(0).merge_with(wanted));
-    },
+    .infer =
+        [](InferCall& c) {
+          const Shape& wanted = c.attrs<EnsureShapeAttrs>().shape;
+          if (!c.shape(0).is_compatible_with(wanted))
+            c.fail("the shape " + c.shape(0).brackets() + " is not compatible with the expected " + wanted.brackets());
+          c.output(0, c.shape(0).merge_with(wanted));
+        },
     .kernel = {show_input},
     .grad = pass_gradient,
     .traits = {.view = true},
@@ -219,7 +228,8 @@ void write_integers(const KernelCall& c, int output, std::span<const int64_t> va
     return;
   }
   for (size_t i = 0; i < values.size(); ++i) {
-    if (values[i] > INT32_MAX) c.fail("the number " + std::to_string(values[i]) + " does not fit int32; use out_type int64");
+    if (values[i] > INT32_MAX)
+      c.fail("the number " + std::to_string(values[i]) + " does not fit int32; use out_type int64");
     c.output<int32_t>(output)[i] = static_cast<int32_t>(values[i]);
   }
 }
@@ -248,10 +258,11 @@ const Op& ShapeN = define_op({
     .signature = "input: N * T -> output: N * out_type",
     .types = {{"out_type", index_types}},
     .attrs = attrs_of<ShapeAttrs>(),
-    .infer = [](InferCall& c) {
-      c.require(c.num_inputs() >= 1, "at least one input is needed");
-      infer_shapes(c);
-    },
+    .infer =
+        [](InferCall& c) {
+          c.require(c.num_inputs() >= 1, "at least one input is needed");
+          infer_shapes(c);
+        },
     .kernel = {write_shapes},
     .traits = {.not_differentiable = "a shape does not depend on the elements"},
 });
@@ -286,8 +297,12 @@ std::vector<Tensor> identity_n(const std::vector<Tensor>& input) {
   return apply_list(IdentityN, std::vector<TensorRef>(input.begin(), input.end()), {}, static_cast<int>(input.size()));
 }
 Tensor stop_gradient(const TensorLike& input) { return apply1(StopGradient, {input}); }
-Tensor reshape(const TensorLike& tensor, const TensorLike& shape) { return apply1(Reshape, {tensor, index_tensor(shape)}); }
-Tensor expand_dims(const TensorLike& input, const TensorLike& axis) { return apply1(ExpandDims, {input, index_tensor(axis)}); }
+Tensor reshape(const TensorLike& tensor, const TensorLike& shape) {
+  return apply1(Reshape, {tensor, index_tensor(shape)});
+}
+Tensor expand_dims(const TensorLike& input, const TensorLike& axis) {
+  return apply1(ExpandDims, {input, index_tensor(axis)});
+}
 Tensor squeeze(const TensorLike& input, const SqueezeOptions& options) {
   return apply1(Squeeze, {input}, SqueezeAttrs{options.axis.axes()});
 }

@@ -37,18 +37,20 @@ std::string resolve_axis(const Entry& e, int axis, int64_t length, ResolvedSlice
   steps_here = e.shrink ? 1 : unknown;
   if (e.stride && *e.stride == 0) return "the stride of dimension " + std::to_string(axis) + " is 0";
   if (e.shrink) {
-    if (e.stride && *e.stride < 0) return "a single index of dimension " + std::to_string(axis) + " needs a positive stride";
+    if (e.stride && *e.stride < 0)
+      return "a single index of dimension " + std::to_string(axis) + " needs a positive stride";
     if (!e.begin || length < 0) return {};
     int64_t index = *e.begin < 0 ? length + *e.begin : *e.begin;
     if (index < 0 || index >= length)
-      return "index " + std::to_string(*e.begin) + " is out of bounds for dimension " + std::to_string(axis) + " of length " +
-             std::to_string(length);
+      return "index " + std::to_string(*e.begin) + " is out of bounds for dimension " + std::to_string(axis) +
+             " of length " + std::to_string(length);
     result.begin[axis] = index;
     result.stride[axis] = 1;
     return {};
   }
   if (length < 0 || !e.stride) {
-    if (e.stride && *e.stride == 1 && !e.from_start && !e.to_end && e.begin && e.end && (*e.begin < 0) == (*e.end < 0) && *e.end <= *e.begin)
+    if (e.stride && *e.stride == 1 && !e.from_start && !e.to_end && e.begin && e.end &&
+        (*e.begin < 0) == (*e.end < 0) && *e.end <= *e.begin)
       steps_here = 0;  // empty whatever the length
     return {};
   }
@@ -69,8 +71,8 @@ bool ResolvedSlice::is_whole(const Shape& in) const {
   return true;
 }
 
-std::string resolve_slice(const Shape& in, int count, const Integers* begin, const Integers* end, const Integers* strides,
-                          const StridedSliceAttrs& masks, ResolvedSlice& result) {
+std::string resolve_slice(const Shape& in, int count, const Integers* begin, const Integers* end,
+                          const Integers* strides, const StridedSliceAttrs& masks, ResolvedSlice& result) {
   int taken = 0, ellipses = 0;  // how many axes the entries speak of
   for (int i = 0; i < count; ++i) {
     if (bit(masks.ellipsis_mask, i)) ++ellipses;
@@ -78,7 +80,8 @@ std::string resolve_slice(const Shape& in, int count, const Integers* begin, con
   }
   if (ellipses > 1) return "only one ellipsis is allowed";
   if (taken > in.rank())
-    return "the slice has " + std::to_string(taken) + " indices, but the input has " + std::to_string(in.rank()) + " dimensions";
+    return "the slice has " + std::to_string(taken) + " indices, but the input has " + std::to_string(in.rank()) +
+           " dimensions";
   result.axes = Shape::of_rank(in.rank());
   int axis = 0;
   auto take_whole = [&](int number) {
@@ -94,7 +97,7 @@ std::string resolve_slice(const Shape& in, int count, const Integers* begin, con
       result.shape.push_back(1);
     } else {
       Entry entry{begin ? begin->at + i : nullptr, end ? end->at + i : nullptr, strides ? strides->at + i : nullptr,
-                  bit(masks.begin_mask, i), bit(masks.end_mask, i), bit(masks.shrink_axis_mask, i)};
+                  bit(masks.begin_mask, i),        bit(masks.end_mask, i),      bit(masks.shrink_axis_mask, i)};
       if (std::string wrong = resolve_axis(entry, axis, in[axis], result); !wrong.empty()) return wrong;
       if (!entry.shrink) result.shape.push_back(result.axes[axis]);
       ++axis;
@@ -126,7 +129,8 @@ bool infer_slice(const InferCall& c, const Shape& in, int first, ResolvedSlice& 
 
 void read_slice(const KernelCall& c, const Shape& in, int first, ResolvedSlice& result) {
   Integers begin = integers(c, first), end = integers(c, first + 1), strides = integers(c, first + 2);
-  if (begin.count != end.count || begin.count != strides.count) c.fail("begin, end and strides must have the same length");
+  if (begin.count != end.count || begin.count != strides.count)
+    c.fail("begin, end and strides must have the same length");
   std::string wrong = resolve_slice(in, begin.count, &begin, &end, &strides, c.attrs<StridedSliceAttrs>(), result);
   if (!wrong.empty()) c.fail(wrong);
 }

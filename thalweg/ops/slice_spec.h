@@ -17,9 +17,9 @@ struct StridedSliceAttrs {
 
 /// A slice of a tensor, axis by axis, with every index non-negative.
 struct ResolvedSlice {
-  Shape axes;                        // the length along each axis of the input; -1 where it is unknown
-  Shape shape;                       // of the result: new axes added, single elements dropped
-  int64_t begin[Shape::max_rank];    // along each axis of the input
+  Shape axes;                      // the length along each axis of the input; -1 where it is unknown
+  Shape shape;                     // of the result: new axes added, single elements dropped
+  int64_t begin[Shape::max_rank];  // along each axis of the input
   int64_t stride[Shape::max_rank];
 
   ResolvedSlice() {}  // NOLINT: the arrays are meaningful up to the rank only
@@ -29,8 +29,12 @@ struct ResolvedSlice {
 
 /// Resolves a slice; where begin, end or strides are null (known later), lengths that depend on them are unknown.
 /// Returns what is wrong, or nothing.
-std::string resolve_slice(const Shape& in, int count, const Integers* begin, const Integers* end, const Integers* strides,
-                          const StridedSliceAttrs& masks, ResolvedSlice& result);
+std::string resolve_slice(const Shape& in, int count, const Integers* begin, const Integers* end,
+                          const Integers* strides, const StridedSliceAttrs& masks, ResolvedSlice& result);
+
+/// The slice of a tensor; begin, end and strides are vectors of one dtype.
+Tensor strided_slice_by(const Tensor& input, const Tensor& begin, const Tensor& end, const Tensor& strides,
+                        const StridedSliceAttrs& masks);
 
 /// Resolves the slice given by inputs first, first + 1 and first + 2 of a call; false when not even the rank of the
 /// result can be told. Fails on bad slices.

@@ -17,13 +17,13 @@ namespace thalweg {
 namespace {
 
 /// Fails unless the block lies within the input.
-template <class Call>
-void check_block(const Call& c, const Shape& in, const Integers& begin, const Integers& size) {
+template <class Call> void check_block(const Call& c, const Shape& in, const Integers& begin, const Integers& size) {
   if (begin.count != in.rank() || size.count != in.rank())
     c.fail("begin and size need one entry for each of the " + std::to_string(in.rank()) + " dimensions");
   for (int d = 0; d < in.rank(); ++d) {
     if (begin[d] < 0 || (in[d] >= 0 && begin[d] > in[d]))
-      c.fail("begin " + std::to_string(begin[d]) + " lies outside dimension " + std::to_string(d) + " of length " + std::to_string(in[d]));
+      c.fail("begin " + std::to_string(begin[d]) + " lies outside dimension " + std::to_string(d) + " of length " +
+             std::to_string(in[d]));
     if (size[d] < -1 || (in[d] >= 0 && size[d] > in[d] - begin[d]))
       c.fail("size " + std::to_string(size[d]) + " from " + std::to_string(begin[d]) + " on goes beyond dimension " +
              std::to_string(d) + " of length " + std::to_string(in[d]));
@@ -48,33 +48,35 @@ const Op& SliceOp = define_op({
     .doc = "The block from begin on of the size size; -1 reaches to the end.",
     .signature = "input: T, begin: Index, size: Index -> output: T",
     .types = {{"Index", index_types}},
-    .infer = [](InferCall& c) {
-      c.require_rank(1, 1);
-      c.require_rank(2, 1);
-      Shape in = c.shape(0);
-      for (int i = 1; i < 3 && !in.has_rank(); ++i)
-        if (c.shape(i).has_rank() && c.shape(i)[0] >= 0 && c.shape(i)[0] <= Shape::max_rank)
-          in = Shape::of_rank(static_cast<int>(c.shape(i)[0]));
-      if (!in.has_rank()) return c.output(0, in);
-      for (int i = 1; i < 3; ++i)
-        if (c.shape(i).has_rank() && c.shape(i)[0] >= 0 && c.shape(i)[0] != in.rank())
-          c.fail(c.op.args[static_cast<size_t>(i)].name + " needs one entry for each of the " + std::to_string(in.rank()) + " dimensions");
-      Shape out = Shape::of_rank(in.rank());
-      if (!c.has_value(2)) return c.output(0, out);
-      Integers size = integers(c, 2), begin;
-      if (c.has_value(1)) {
-        begin = integers(c, 1);
-      } else {
-        begin.count = size.count;
-        std::fill_n(begin.at, size.count, 0);
-      }
-      check_block(c, in, begin, size);
-      for (int d = 0; d < in.rank(); ++d) {
-        if (size[d] >= 0) out[d] = size[d];
-        else if (in[d] >= 0 && c.has_value(1)) out[d] = in[d] - begin[d];
-      }
-      c.output(0, out);
-    },
+    .infer =
+        [](InferCall& c) {
+          c.require_rank(1, 1);
+          c.require_rank(2, 1);
+          Shape in = c.shape(0);
+          for (int i = 1; i < 3 && !in.has_rank(); ++i)
+            if (c.shape(i).has_rank() && c.shape(i)[0] >= 0 && c.shape(i)[0] <= Shape::max_rank)
+              in = Shape::of_rank(static_cast<int>(c.shape(i)[0]));
+          if (!in.has_rank()) return c.output(0, in);
+          for (int i = 1; i < 3; ++i)
+            if (c.shape(i).has_rank() && c.shape(i)[0] >= 0 && c.shape(i)[0] != in.rank())
+              c.fail(c.op.args[static_cast<size_t>(i)].name + " needs one entry for each of the " +
+                     std::to_string(in.rank()) + " dimensions");
+          Shape out = Shape::of_rank(in.rank());
+          if (!c.has_value(2)) return c.output(0, out);
+          Integers size = integers(c, 2), begin;
+          if (c.has_value(1)) {
+            begin = integers(c, 1);
+          } else {
+            begin.count = size.count;
+            std::fill_n(begin.at, size.count, 0);
+          }
+          check_block(c, in, begin, size);
+          for (int d = 0; d < in.rank(); ++d) {
+            if (size[d] >= 0) out[d] = size[d];
+            else if (in[d] >= 0 && c.has_value(1)) out[d] = in[d] - begin[d];
+          }
+          c.output(0, out);
+        },
     .kernel = {[](const KernelCall& c) {
       const Shape &in = c.shape(0), &out = c.output_shape();
       if (in == out) return c.share(0, 0);
@@ -89,11 +91,12 @@ const Op& SliceOp = define_op({
       copy.axes(out, block.strides, out_strides);
       copy.run(c.dtype(), kernels::element(c.dtype(), c.input(0), block.offset), c.output());
     }},
-    .grad = [](GradCall& g) {
-      ShapeOptions same{.out_type = g.input(1).dtype()};
-      Tensor after = shape(g.input(), same) - shape(g.output_grad(), same) - g.input(1);
-      g.input_grad(0, pad(g.output_grad(), stack({g.input(1), after}, {.axis = 1})));
-    },
+    .grad =
+        [](GradCall& g) {
+          ShapeOptions same{.out_type = g.input(1).dtype()};
+          Tensor after = shape(g.input(), same) - shape(g.output_grad(), same) - g.input(1);
+          g.input_grad(0, pad(g.output_grad(), stack({g.input(1), after}, {.axis = 1})));
+        },
     .traits = {.view = true},
 });
 
@@ -103,10 +106,11 @@ const Op& StridedSlice = define_op({
     .signature = "input: T, begin: Index, end: Index, strides: Index -> output: T",
     .types = {{"Index", types(DType::int16, DType::int32, DType::int64)}},
     .attrs = attrs_of<StridedSliceAttrs>(),
-    .infer = [](InferCall& c) {
-      ResolvedSlice slice;
-      c.output(0, infer_slice(c, c.shape(0), 1, slice) ? slice.shape : Shape::unknown_rank());
-    },
+    .infer =
+        [](InferCall& c) {
+          ResolvedSlice slice;
+          c.output(0, infer_slice(c, c.shape(0), 1, slice) ? slice.shape : Shape::unknown_rank());
+        },
     .kernel = {[](const KernelCall& c) {
       const Shape& in = c.shape(0);
       ResolvedSlice slice;
@@ -121,17 +125,19 @@ const Op& StridedSlice = define_op({
       copy.axes(slice.axes, block.strides, out_strides);
       copy.run(c.dtype(), kernels::element(c.dtype(), c.input(0), block.offset), c.output());
     }},
-    .grad = [](GradCall& g) {
-      Tensor in = shape(g.input(), {.out_type = g.input(1).dtype() == DType::int64 ? DType::int64 : DType::int32});
-      auto index = [&](int i) { return cast(g.input(i), in.dtype()); };
-      g.input_grad(0, apply1(*find_op("StridedSliceGrad"), {in, index(1), index(2), index(3), g.output_grad()},
-                             g.attrs<StridedSliceAttrs>()));
-    },
+    .grad =
+        [](GradCall& g) {
+          Tensor in = shape(g.input(), {.out_type = g.input(1).dtype() == DType::int64 ? DType::int64 : DType::int32});
+          auto index = [&](int i) { return cast(g.input(i), in.dtype()); };
+          g.input_grad(0, apply1(*find_op("StridedSliceGrad"), {in, index(1), index(2), index(3), g.output_grad()},
+                                 g.attrs<StridedSliceAttrs>()));
+        },
     .traits = {.view = true},
 });
 
 Tensor slice_again(const GradCall& g, const Tensor& of, int first) {
-  return apply1(StridedSlice, {of, g.input(first), g.input(first + 1), g.input(first + 2)}, g.attrs<StridedSliceAttrs>());
+  return apply1(StridedSlice, {of, g.input(first), g.input(first + 1), g.input(first + 2)},
+                g.attrs<StridedSliceAttrs>());
 }
 
 const Op& StridedSliceGrad = define_op({
@@ -140,19 +146,21 @@ const Op& StridedSliceGrad = define_op({
     .signature = "shape: Index, begin: Index, end: Index, strides: Index, dy: T -> output: T",
     .types = {{"Index", index_types}},
     .attrs = attrs_of<StridedSliceAttrs>(),
-    .infer = [](InferCall& c) {
-      Shape out = c.shape_value(0);
-      ResolvedSlice slice;
-      if (infer_slice(c, out, 1, slice) && !slice.shape.is_compatible_with(c.shape(4)))
-        c.fail("dy has shape " + c.shape(4).brackets() + ", but the slice has " + slice.shape.brackets());
-      c.output(0, c.dtype(4), out);
-    },
+    .infer =
+        [](InferCall& c) {
+          Shape out = c.shape_value(0);
+          ResolvedSlice slice;
+          if (infer_slice(c, out, 1, slice) && !slice.shape.is_compatible_with(c.shape(4)))
+            c.fail("dy has shape " + c.shape(4).brackets() + ", but the slice has " + slice.shape.brackets());
+          c.output(0, c.dtype(4), out);
+        },
     .kernel = {[](const KernelCall& c) {
       const Shape& out = c.output_shape();
       DType dtype = c.dtype(4);
       ResolvedSlice slice;
       read_slice(c, out, 1, slice);
-      if (!(slice.shape == c.shape(4))) c.fail("dy has shape " + c.shape(4).brackets() + ", but the slice has " + slice.shape.brackets());
+      if (!(slice.shape == c.shape(4)))
+        c.fail("dy has shape " + c.shape(4).brackets() + ", but the slice has " + slice.shape.brackets());
       kernels::clear_elements(dtype, c.output(), out.count());
       if (slice.axes.count() == 0) return;
       Block block(out, slice.begin, slice.stride);
@@ -194,21 +202,25 @@ const Op& TensorStridedSliceUpdate = define_op({
     .signature = "input: T, begin: Index, end: Index, strides: Index, value: T -> output: T",
     .types = {{"Index", index_types}},
     .attrs = attrs_of<StridedSliceAttrs>(),
-    .infer = [](InferCall& c) {
-      ResolvedSlice slice;
-      int64_t strides[Shape::max_rank];
-      bool known = infer_slice(c, c.shape(0), 1, slice) && slice.shape.is_fully_defined() && c.shape(4).is_fully_defined();
-      if (known && !value_strides(slice, c.attrs<StridedSliceAttrs>(), c.shape(4), strides))
-        c.fail("value has shape " + c.shape(4).brackets() + ", which does not broadcast to the slice, " + slice.shape.brackets());
-      c.output(0, c.shape(0));
-    },
+    .infer =
+        [](InferCall& c) {
+          ResolvedSlice slice;
+          int64_t strides[Shape::max_rank];
+          bool known =
+              infer_slice(c, c.shape(0), 1, slice) && slice.shape.is_fully_defined() && c.shape(4).is_fully_defined();
+          if (known && !value_strides(slice, c.attrs<StridedSliceAttrs>(), c.shape(4), strides))
+            c.fail("value has shape " + c.shape(4).brackets() + ", which does not broadcast to the slice, " +
+                   slice.shape.brackets());
+          c.output(0, c.shape(0));
+        },
     .kernel = {[](const KernelCall& c) {
       const Shape& in = c.shape(0);
       DType dtype = c.dtype();
       ResolvedSlice slice;
       int64_t in_strides[Shape::max_rank];
       read_slice(c, in, 1, slice);
-      if (!value_strides(slice, c.attrs<StridedSliceAttrs>(), c.shape(4), in_strides)) c.fail("value does not broadcast to the slice");
+      if (!value_strides(slice, c.attrs<StridedSliceAttrs>(), c.shape(4), in_strides))
+        c.fail("value does not broadcast to the slice");
       copy_elements(dtype, c.input(0), c.output(), in.count());
       if (slice.axes.count() == 0) return;
       Block block(in, slice.begin, slice.stride);
@@ -216,12 +228,13 @@ const Op& TensorStridedSliceUpdate = define_op({
       copy.axes(slice.axes, in_strides, block.strides);
       copy.run(dtype, c.input(4), kernels::element(dtype, c.output(), block.offset));
     }},
-    .grad = [](GradCall& g) {
-      if (g.wants(4)) g.input_grad(4, slice_again(g, g.output_grad(), 1));
-      if (g.wants(0))
-        g.input_grad(0, apply1(g.op, {g.output_grad(), g.input(1), g.input(2), g.input(3), zeros_like(g.input(4))},
-                               g.attrs<StridedSliceAttrs>()));
-    },
+    .grad =
+        [](GradCall& g) {
+          if (g.wants(4)) g.input_grad(4, slice_again(g, g.output_grad(), 1));
+          if (g.wants(0))
+            g.input_grad(0, apply1(g.op, {g.output_grad(), g.input(1), g.input(2), g.input(3), zeros_like(g.input(4))},
+                                   g.attrs<StridedSliceAttrs>()));
+        },
 });
 
 // begin, end and strides of one dtype.
@@ -241,6 +254,11 @@ StridedSliceAttrs masks_of(const StridedSliceOptions& o) {
 
 }  // namespace
 
+Tensor strided_slice_by(const Tensor& input, const Tensor& begin, const Tensor& end, const Tensor& strides,
+                        const StridedSliceAttrs& masks) {
+  return apply1(StridedSlice, {input, begin, end, strides}, masks);
+}
+
 Tensor slice(const Tensor& input, const TensorLike& begin, const TensorLike& size) {
   Tensor from = index_tensor(begin), extent = index_tensor(size);
   if (from.dtype() != extent.dtype()) {
@@ -250,7 +268,8 @@ Tensor slice(const Tensor& input, const TensorLike& begin, const TensorLike& siz
   return apply1(SliceOp, {input, from, extent});
 }
 
-Tensor strided_slice(const Tensor& input, const TensorLike& begin, const TensorLike& end, const StridedSliceOptions& options) {
+Tensor strided_slice(const Tensor& input, const TensorLike& begin, const TensorLike& end,
+                     const StridedSliceOptions& options) {
   Ends ends(begin, end, options.strides);
   return apply1(StridedSlice, {input, ends.begin, ends.end, ends.strides}, masks_of(options));
 }

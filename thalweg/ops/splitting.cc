@@ -13,8 +13,7 @@ namespace thalweg {
 namespace {
 
 // Copies each output out of its place along the axis; `lengths(i)` says how much of the axis it takes.
-template <class Lengths>
-void run_split(const KernelCall& c, int input, int axis, Lengths lengths) {
+template <class Lengths> void run_split(const KernelCall& c, int input, int axis, Lengths lengths) {
   const Shape& in = c.shape(input);
   DType dtype = c.dtype(input);
   int64_t outer = in.count(0, axis), inner = in.count(axis + 1, in.rank()), at = 0;
@@ -45,24 +44,27 @@ const Op& Unpack = define_op({
     .doc = "The num slices along an axis, without it.",
     .signature = "value: T -> output: num * T",
     .attrs = attrs_of<UnpackAttrs>(),
-    .infer = [](InferCall& c) {
-      const UnpackAttrs& a = c.attrs<UnpackAttrs>();
-      Shape out = c.shape(0);
-      if (out.has_rank()) {
-        int axis = checked_axis(c, a.axis, out.rank());
-        if (out[axis] >= 0 && out[axis] != a.num)
-          c.fail("num is " + std::to_string(a.num) + ", but dimension " + std::to_string(axis) + " has length " + std::to_string(out[axis]));
-        out.erase(axis);
-      }
-      for (int i = 0; i < c.num_outputs(); ++i) c.output(i, c.dtype(0), out);
-    },
+    .infer =
+        [](InferCall& c) {
+          const UnpackAttrs& a = c.attrs<UnpackAttrs>();
+          Shape out = c.shape(0);
+          if (out.has_rank()) {
+            int axis = checked_axis(c, a.axis, out.rank());
+            if (out[axis] >= 0 && out[axis] != a.num)
+              c.fail("num is " + std::to_string(a.num) + ", but dimension " + std::to_string(axis) + " has length " +
+                     std::to_string(out[axis]));
+            out.erase(axis);
+          }
+          for (int i = 0; i < c.num_outputs(); ++i) c.output(i, c.dtype(0), out);
+        },
     .kernel = {[](const KernelCall& c) {
       run_split(c, 0, checked_axis(c, c.attrs<UnpackAttrs>().axis, c.shape(0).rank()), [](int) { return int64_t{1}; });
     }},
-    .grad = [](GradCall& g) {
-      const UnpackAttrs& a = g.attrs<UnpackAttrs>();
-      g.input_grad(0, stack(part_gradients(g, static_cast<int>(a.num)), {.axis = a.axis}));
-    },
+    .grad =
+        [](GradCall& g) {
+          const UnpackAttrs& a = g.attrs<UnpackAttrs>();
+          g.input_grad(0, stack(part_gradients(g, static_cast<int>(a.num)), {.axis = a.axis}));
+        },
 });
 
 struct SplitAttrs {
@@ -77,36 +79,37 @@ const Op& Split = define_op({
     .doc = "num_split equal parts along the axis split_dim.",
     .signature = "split_dim: int32, value: T -> output: num_split * T",
     .attrs = attrs_of<SplitAttrs>(),
-    .infer = [](InferCall& c) {
-      int64_t parts = c.attrs<SplitAttrs>().num_split;
-      c.require(parts >= 1, "num_split must be positive");
-      require_scalar(c, 0);
-      Shape out = c.shape(1);
-      if (out.has_rank() && out.rank() == 0) c.fail("a scalar cannot be split");
-      if (out.has_rank() && c.has_value(0)) {
-        int axis = checked_axis(c, integer(c, 0), out.rank(), "split_dim");
-        if (out[axis] >= 0 && out[axis] % parts != 0)
-          c.fail("dimension " + std::to_string(axis) + " has length " + std::to_string(out[axis]) + ", which " +
-                 std::to_string(parts) + " does not divide");
-        if (out[axis] >= 0) out[axis] /= parts;
-      } else {
-        out = Shape::of_rank(out.rank());
-      }
-      for (int i = 0; i < c.num_outputs(); ++i) c.output(i, c.dtype(1), out);
-    },
+    .infer =
+        [](InferCall& c) {
+          int64_t parts = c.attrs<SplitAttrs>().num_split;
+          c.require(parts >= 1, "num_split must be positive");
+          require_scalar(c, 0);
+          Shape out = c.shape(1);
+          if (out.has_rank() && out.rank() == 0) c.fail("a scalar cannot be split");
+          if (out.has_rank() && c.has_value(0)) {
+            int axis = checked_axis(c, integer(c, 0), out.rank(), "split_dim");
+            if (out[axis] >= 0 && out[axis] % parts != 0)
+              c.fail("dimension " + std::to_string(axis) + " has length " + std::to_string(out[axis]) + ", which " +
+                     std::to_string(parts) + " does not divide");
+            if (out[axis] >= 0) out[axis] /= parts;
+          } else {
+            out = Shape::of_rank(out.rank());
+          }
+          for (int i = 0; i < c.num_outputs(); ++i) c.output(i, c.dtype(1), out);
+        },
     .kernel = {[](const KernelCall& c) {
       int axis = checked_axis(c, integer(c, 0), c.shape(1).rank(), "split_dim");
       int64_t each = c.shape(1)[axis] / c.num_outputs();
       run_split(c, 1, axis, [&](int) { return each; });
     }},
-    .grad = [](GradCall& g) {
-      g.input_grad(1, concat(part_gradients(g, static_cast<int>(g.attrs<SplitAttrs>().num_split)), g.input(0)));
-    },
+    .grad =
+        [](GradCall& g) {
+          g.input_grad(1, concat(part_gradients(g, static_cast<int>(g.attrs<SplitAttrs>().num_split)), g.input(0)));
+        },
 });
 
 /// The sizes of the parts, the one given as -1 filled in; fails unless they make up the axis exactly.
-template <class Call>
-std::vector<int64_t> split_sizes(const Call& c, int64_t length) {
+template <class Call> std::vector<int64_t> split_sizes(const Call& c, int64_t length) {
   std::vector<int64_t> sizes = c.values(1);
   int64_t sum = 0;
   int64_t* open = nullptr;
@@ -132,39 +135,43 @@ const Op& SplitV = define_op({
     .signature = "value: T, size_splits: Tlen, split_dim: int32 -> output: num_split * T",
     .types = {{"Tlen", types(DType::int8, DType::int32, DType::int64)}},
     .attrs = attrs_of<SplitAttrs>(),
-    .infer = [](InferCall& c) {
-      int64_t parts = c.attrs<SplitAttrs>().num_split;
-      c.require(parts >= 1, "num_split must be positive");
-      c.require_rank(1, 1);
-      require_scalar(c, 2);
-      if (c.shape(1).has_rank() && c.shape(1)[0] >= 0 && c.shape(1)[0] != parts)
-        c.fail("size_splits has " + std::to_string(c.shape(1)[0]) + " entries, but num_split is " + std::to_string(parts));
-      Shape out = c.shape(0);
-      if (out.has_rank() && out.rank() == 0) c.fail("a scalar cannot be split");
-      int axis = out.has_rank() && c.has_value(2) ? checked_axis(c, integer(c, 2), out.rank(), "split_dim") : -1;
-      if (axis < 0) out = Shape::of_rank(out.rank());
-      std::vector<int64_t> sizes;
-      if (c.has_value(1)) sizes = split_sizes(c, axis < 0 ? unknown : out[axis]);
-      for (int i = 0; i < c.num_outputs(); ++i) {
-        if (axis >= 0) out[axis] = sizes.empty() ? unknown : sizes[static_cast<size_t>(i)];
-        c.output(i, c.dtype(0), out);
-      }
-    },
+    .infer =
+        [](InferCall& c) {
+          int64_t parts = c.attrs<SplitAttrs>().num_split;
+          c.require(parts >= 1, "num_split must be positive");
+          c.require_rank(1, 1);
+          require_scalar(c, 2);
+          if (c.shape(1).has_rank() && c.shape(1)[0] >= 0 && c.shape(1)[0] != parts)
+            c.fail("size_splits has " + std::to_string(c.shape(1)[0]) + " entries, but num_split is " +
+                   std::to_string(parts));
+          Shape out = c.shape(0);
+          if (out.has_rank() && out.rank() == 0) c.fail("a scalar cannot be split");
+          int axis = out.has_rank() && c.has_value(2) ? checked_axis(c, integer(c, 2), out.rank(), "split_dim") : -1;
+          if (axis < 0) out = Shape::of_rank(out.rank());
+          std::vector<int64_t> sizes;
+          if (c.has_value(1)) sizes = split_sizes(c, axis < 0 ? unknown : out[axis]);
+          for (int i = 0; i < c.num_outputs(); ++i) {
+            if (axis >= 0) out[axis] = sizes.empty() ? unknown : sizes[static_cast<size_t>(i)];
+            c.output(i, c.dtype(0), out);
+          }
+        },
     .kernel = {[](const KernelCall& c) {
       int axis = checked_axis(c, integer(c, 2), c.shape(0).rank(), "split_dim");
       std::vector<int64_t> sizes = split_sizes(c, c.shape(0)[axis]);
       run_split(c, 0, axis, [&](int i) { return sizes[static_cast<size_t>(i)]; });
     }},
-    .grad = [](GradCall& g) {
-      g.input_grad(0, concat(part_gradients(g, static_cast<int>(g.attrs<SplitAttrs>().num_split)), g.input(2)));
-    },
+    .grad =
+        [](GradCall& g) {
+          g.input_grad(0, concat(part_gradients(g, static_cast<int>(g.attrs<SplitAttrs>().num_split)), g.input(2)));
+        },
 });
 
 int64_t known_length(const Tensor& value, int64_t axis, const char* name) {
   const Shape& shape = value.shape();
   if (shape.has_rank()) {
     if (axis < -shape.rank() || axis >= shape.rank())
-      throw ValueError(std::string(name) + ": axis " + std::to_string(axis) + " is out of range for shape " + shape.brackets());
+      throw ValueError(std::string(name) + ": axis " + std::to_string(axis) + " is out of range for shape " +
+                       shape.brackets());
     int64_t length = shape[static_cast<int>(axis)];
     if (length >= 0) return length;
   }
@@ -190,9 +197,11 @@ std::vector<Tensor> split(const Tensor& value, const TensorLike& num_or_size_spl
     return apply_list(Split, std::initializer_list<TensorRef>{axis, value}, attrs, Split.count_outputs(2, attrs));
   }
   const Shape& count = sizes.shape();
-  if (!options.num && !count.is_fully_defined()) throw ValueError("split: num is needed, the sizes are known only later");
+  if (!options.num && !count.is_fully_defined())
+    throw ValueError("split: num is needed, the sizes are known only later");
   SplitAttrs attrs{options.num ? *options.num : count.rank() == 1 ? count[0] : 1};
-  return apply_list(SplitV, std::initializer_list<TensorRef>{value, sizes, axis}, attrs, SplitV.count_outputs(3, attrs));
+  return apply_list(SplitV, std::initializer_list<TensorRef>{value, sizes, axis}, attrs,
+                    SplitV.count_outputs(3, attrs));
 }
 
 namespace {

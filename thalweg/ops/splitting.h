@@ -19,6 +19,7 @@ struct SplitOptions {
   std::optional<int64_t> num = {};  // how many parts, where the sizes are known only later
 };
 /// Equal parts along an axis (a number), or parts of these sizes (a list; one may be -1).
-THALWEG_API std::vector<Tensor> split(const Tensor& value, const TensorLike& num_or_size_splits, const SplitOptions& options = {});
+THALWEG_API std::vector<Tensor> split(const Tensor& value, const TensorLike& num_or_size_splits,
+                                      const SplitOptions& options = {});
 
 }  // namespace thalweg

@@ -10,21 +10,22 @@
 #include "thalweg/ops/integers.h"
 #include "thalweg/ops/joining.h"
 #include "thalweg/ops/math.h"
+#include "thalweg/ops/ordering.h"
 #include "thalweg/ops/shaping.h"
 
 namespace thalweg {
 namespace {
 
 /// The permutation, checked: every axis once.
-template <class Call>
-Integers permutation(const Call& c, int rank) {
+template <class Call> Integers permutation(const Call& c, int rank) {
   Integers perm = integers(c, 1);
   if (perm.count != rank)
     c.fail("perm has " + std::to_string(perm.count) + " entries, but x has " + std::to_string(rank) + " dimensions");
   unsigned seen = 0;
   for (int64_t& axis : std::span(perm.at, static_cast<size_t>(perm.count))) {
     if (axis < 0 || axis >= rank)
-      c.fail("perm holds " + std::to_string(axis) + ", which is no axis of x: it must lie in [0, " + std::to_string(rank) + ")");
+      c.fail("perm holds " + std::to_string(axis) + ", which is no axis of x: it must lie in [0, " +
+             std::to_string(rank) + ")");
     if (seen >> axis & 1u) c.fail("perm holds " + std::to_string(axis) + " twice");
     seen |= 1u << axis;
   }
@@ -34,7 +35,9 @@ Integers permutation(const Call& c, int rank) {
 void infer_transpose(InferCall& c) {
   c.require_rank(1, 1);
   const Shape& in = c.shape(0);
-  int rank = in.has_rank() ? in.rank() : c.shape(1).has_rank() && c.shape(1)[0] <= Shape::max_rank ? static_cast<int>(c.shape(1)[0]) : -1;
+  int rank = in.has_rank()                                               ? in.rank()
+             : c.shape(1).has_rank() && c.shape(1)[0] <= Shape::max_rank ? static_cast<int>(c.shape(1)[0])
+                                                                         : -1;
   if (in.has_rank() && c.shape(1).has_rank() && c.shape(1)[0] >= 0 && c.shape(1)[0] != rank)
     c.fail("perm has " + std::to_string(c.shape(1)[0]) + " entries, but x has " + std::to_string(rank) + " dimensions");
   if (!in.has_rank() || !c.has_value(1)) return c.output(0, Shape::of_rank(rank));
@@ -56,20 +59,14 @@ void run_transpose(const KernelCall& c) {
   copy.run(c.dtype(), c.input(0), c.output());
 }
 
-template <class Part>
-void conjugate_in_place(Part* parts, int64_t count) {
+template <class Part> void conjugate_in_place(Part* parts, int64_t count) {
   parallel_for(count, 0.5, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) parts[2 * i + 1] = -parts[2 * i + 1];
   });
 }
 
-// A permutation that is known now is inverted here, so that no op has to.
-Tensor inverted(const Tensor& perm) {
-  std::vector<int64_t> inverse(static_cast<size_t>(perm.size()));
-  Integers values;
-  read_integers(*perm.impl(), values);
-  for (int i = 0; i < values.count; ++i) inverse[static_cast<size_t>(values[i])] = i;
-  return index_list(inverse);
+void transpose_gradient(GradCall& g) {
+  g.input_grad(0, apply1(g.op, {g.output_grad(), math::invert_permutation(g.input(1))}));
 }
 
 const Op& Transpose = define_op({
@@ -79,10 +76,7 @@ const Op& Transpose = define_op({
     .types = {{"Tperm", index_types}},
     .infer = infer_transpose,
     .kernel = {run_transpose},
-    .grad = [](GradCall& g) {
-      if (!g.input(1).is_symbolic()) g.input_grad(0, apply1(g.op, {g.output_grad(), inverted(g.input(1))}));
-      else g.input_grad(0, apply1(g.op, {g.output_grad(), apply1(*find_op("InvertPermutation"), {g.input(1)})}));
-    },
+    .grad = transpose_gradient,
 });
 
 const Op& ConjugateTranspose = define_op({
@@ -96,10 +90,7 @@ const Op& ConjugateTranspose = define_op({
       if (c.dtype() == DType::complex64) conjugate_in_place(c.output<float>(), c.output_shape().count());
       if (c.dtype() == DType::complex128) conjugate_in_place(c.output<double>(), c.output_shape().count());
     }},
-    .grad = [](GradCall& g) {
-      if (!g.input(1).is_symbolic()) g.input_grad(0, apply1(g.op, {g.output_grad(), inverted(g.input(1))}));
-      else g.input_grad(0, apply1(g.op, {g.output_grad(), apply1(*find_op("InvertPermutation"), {g.input(1)})}));
-    },
+    .grad = transpose_gradient,
 });
 
 Tensor permute(const TensorLike& a, const Tensor& perm, bool conjugate) {

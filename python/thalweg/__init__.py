@@ -1,0 +1,30 @@
+"""Thalweg: TensorFlow 2 over a native engine. `import thalweg as tf` and write TensorFlow.
+
+Functions, modules such as `tf.nn` and `tf.raw_ops` are made from the engine's registries when the package is imported;
+the files here hold what Python itself must say: classes, configuration, context managers, old names.
+"""
+
+from thalweg import _thalweg
+from thalweg import _hooks  # gives the engine the classes it needs; before anything makes a tensor
+from thalweg import _tree
+from thalweg import config, dtypes, errors
+from thalweg._devices import device
+from thalweg._eager import enable_eager_execution, executing_eagerly, function
+from thalweg._thalweg import Tensor, constant, convert_to_tensor, is_tensor
+from thalweg.dtypes import (DType, as_dtype, bfloat16, bool, complex64, complex128, double, float16, float32, float64,
+                            half, int8, int16, int32, int64, resource, string, uint8, uint16, uint32, uint64, variant)
+from thalweg.shapes import TensorShape
+from thalweg.specs import TensorSpec, TypeSpec, type_spec_from_value
+from thalweg.version import VERSION as __version__
+
+newaxis = None
+
+_tree.plant(globals())
+
+
+def __getattr__(name):
+    return _tree.find_old(name)
+
+
+def __dir__():
+    return sorted(name for name in globals() if not name.startswith("_"))

@@ -1,0 +1,3 @@
+"""tf.experimental."""
+
+from thalweg.experimental import dlpack

@@ -1,0 +1,285 @@
+#include "thalweg/kernels/conv_winograd.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "thalweg/core/threads.h"
+#include "thalweg/kernels/gemm_kernel.h"
+#include "thalweg/kernels/instruction_set.h"
+#include "thalweg/kernels/layout.h"
+#include "thalweg/kernels/scratch.h"
+
+namespace thalweg::kernels {
+namespace {
+
+// A tile of output is 4x4, of input 6x6, and 36 products stand between them (Lavin and Gray, 2015):
+// out = A^T [(G filter G^T) . (B^T in B)] A. All transforms work on eight channels at a time.
+constexpr int64_t points = 36;
+typedef float Vector __attribute__((vector_size(32)));
+constexpr int64_t lanes = 8;
+
+[[gnu::always_inline]] inline void load(const float* from, Vector& to) { std::memcpy(&to, from, sizeof(to)); }
+[[gnu::always_inline]] inline void store(const Vector& from, float* to) { std::memcpy(to, &from, sizeof(from)); }
+
+// B^T d for six values that lie `step` apart.
+[[gnu::always_inline]] inline void transform_in(const Vector* d, int step, Vector* out) {
+  const Vector d0 = d[0], d1 = d[step], d2 = d[2 * step], d3 = d[3 * step], d4 = d[4 * step], d5 = d[5 * step];
+  const Vector a = d4 - 4 * d2, b = d3 - 4 * d1, c = d4 - d2, e = 2 * (d3 - d1);
+  out[0] = 4 * d0 - 5 * d2 + d4;
+  out[step] = a + b;
+  out[2 * step] = a - b;
+  out[3 * step] = c + e;
+  out[4 * step] = c - e;
+  out[5 * step] = 4 * d1 - 5 * d3 + d5;
+}
+
+// A^T m: six values to four.
+[[gnu::always_inline]] inline void transform_out(const Vector* m, int step, Vector* out, int out_step) {
+  const Vector a = m[step] + m[2 * step], b = m[step] - m[2 * step];
+  const Vector c = m[3 * step] + m[4 * step], e = m[3 * step] - m[4 * step];
+  out[0] = m[0] + a + c;
+  out[out_step] = b + 2 * e;
+  out[2 * out_step] = a + 4 * c;
+  out[3 * out_step] = b + 8 * e + m[5 * step];
+}
+
+// A y: four values to six, the transpose of the above.
+[[gnu::always_inline]] inline void transform_out_grad(const Vector* y, int step, Vector* out, int out_step) {
+  const Vector y0 = y[0], y1 = y[step], y2 = y[2 * step], y3 = y[3 * step];
+  const Vector a = y0 + y2, b = y1 + y3, c = y0 + 4 * y2, e = 2 * y1 + 8 * y3;
+  out[0] = y0;
+  out[out_step] = a + b;
+  out[2 * out_step] = a - b;
+  out[3 * out_step] = c + e;
+  out[4 * out_step] = c - e;
+  out[5 * out_step] = y3;
+}
+
+// G g: three values to six.
+[[gnu::always_inline]] inline void transform_filter(const Vector* g, int step, Vector* out, int out_step) {
+  const Vector g0 = g[0], g1 = g[step], g2 = g[2 * step];
+  const Vector a = (g0 + g2) * (-1.0f / 6), b = g1 * (1.0f / 6);
+  const Vector c = g0 * (1.0f / 24) + g2 * (1.0f / 6), e = g1 * (1.0f / 12);
+  out[0] = g0 * 0.25f;
+  out[out_step] = a - b;
+  out[2 * out_step] = a + b;
+  out[3 * out_step] = c + e;
+  out[4 * out_step] = c - e;
+  out[5 * out_step] = g2;
+}
+
+// G^T u: six values to three.
+[[gnu::always_inline]] inline void transform_filter_grad(const Vector* u, int step, Vector* out, int out_step) {
+  const Vector a = u[step] + u[2 * step], b = u[2 * step] - u[step];
+  const Vector c = u[3 * step] + u[4 * step], e = u[3 * step] - u[4 * step];
+  out[0] = u[0] * 0.25f - a * (1.0f / 6) + c * (1.0f / 24);
+  out[out_step] = b * (1.0f / 6) + e * (1.0f / 12);
+  out[2 * out_step] = (c - a) * (1.0f / 6) + u[5 * step];
+}
+
+/// The 36 pixels under a tile, to rows of `channels` floats that lie `stride` apart.
+THALWEG_TARGET_AVX2 void tile_in(const float* const* pixels, int64_t channels, float* to, int64_t stride) {
+  for (int64_t c = 0; c < channels; c += lanes) {
+    Vector d[36];
+    for (int i = 0; i < 36; ++i) load(pixels[i] + c, d[i]);
+    for (int i = 0; i < 6; ++i) transform_in(d + i, 6, d + i);
+    for (int i = 0; i < 6; ++i) transform_in(d + 6 * i, 1, d + 6 * i);
+    for (int i = 0; i < 36; ++i) store(d[i], to + i * stride + c);
+  }
+}
+
+/// The 36 sums of a tile to its 16 pixels; a null pixel lies outside.
+THALWEG_TARGET_AVX2 void tile_out(const float* from, int64_t stride, int64_t channels, float* const* pixels) {
+  for (int64_t c = 0; c < channels; c += lanes) {
+    Vector m[36], half[24], out[16];
+    for (int i = 0; i < 36; ++i) load(from + i * stride + c, m[i]);
+    for (int i = 0; i < 6; ++i) transform_out(m + i, 6, half + i, 6);
+    for (int i = 0; i < 4; ++i) transform_out(half + 6 * i, 1, out + 4 * i, 1);
+    for (int i = 0; i < 16; ++i)
+      if (pixels[i]) store(out[i], pixels[i] + c);
+  }
+}
+
+THALWEG_TARGET_AVX2 void tile_out_grad(const float* const* pixels, int64_t channels, float* to, int64_t stride) {
+  for (int64_t c = 0; c < channels; c += lanes) {
+    Vector y[16], half[24], out[36];
+    for (int i = 0; i < 16; ++i) load(pixels[i] + c, y[i]);
+    for (int i = 0; i < 4; ++i) transform_out_grad(y + i, 4, half + i, 4);
+    for (int i = 0; i < 6; ++i) transform_out_grad(half + 4 * i, 1, out + 6 * i, 1);
+    for (int i = 0; i < 36; ++i) store(out[i], to + i * stride + c);
+  }
+}
+
+/// Filters [3, 3, count] to [36, count].
+THALWEG_TARGET_AVX2 void all_filters(const float* filter, int64_t count, int64_t begin, int64_t end, float* to) {
+  for (int64_t c = begin; c < end; c += lanes) {
+    Vector g[9], half[18], out[36];
+    for (int i = 0; i < 9; ++i) load(filter + i * count + c, g[i]);
+    for (int i = 0; i < 3; ++i) transform_filter(g + i, 3, half + i, 3);
+    for (int i = 0; i < 6; ++i) transform_filter(half + 3 * i, 1, out + 6 * i, 1);
+    for (int i = 0; i < 36; ++i) store(out[i], to + i * count + c);
+  }
+}
+
+/// Sums of `slices` arrays [36, count] to filter gradients [3, 3, count].
+THALWEG_TARGET_AVX2 void all_filter_grads(const float* sums, int64_t slices, int64_t count, int64_t begin, int64_t end,
+                                          float* to) {
+  for (int64_t c = begin; c < end; c += lanes) {
+    Vector u[36], half[18], out[9];
+    for (int i = 0; i < 36; ++i) {
+      load(sums + i * count + c, u[i]);
+      for (int64_t slice = 1; slice < slices; ++slice) {
+        Vector more;
+        load(sums + (slice * points + i) * count + c, more);
+        u[i] += more;
+      }
+    }
+    for (int i = 0; i < 6; ++i) transform_filter_grad(u + i, 6, half + i, 6);
+    for (int i = 0; i < 3; ++i) transform_filter_grad(half + 6 * i, 1, out + 3 * i, 1);
+    for (int i = 0; i < 9; ++i) store(out[i], to + i * count + c);
+  }
+}
+
+/// The tiles of a convolution, numbered over the batch.
+struct Tiles {
+  explicit Tiles(const ConvShape& s)
+      : shape(s), across((s.out[2] + 3) / 4), per_image((s.out[1] + 3) / 4 * across), count(s.batch * per_image) {
+    // A block's transformed pixels should stay in the second-level cache as far as they can.
+    block = std::clamp<int64_t>(160'000 / (points * (s.in_channels + s.out_channels)) / 6 * 6, 24, 60);
+  }
+  void in_pixels(int64_t tile, const float* in, const float* zeros, const float** pixels) const {
+    const int64_t image = tile / per_image, y0 = tile % per_image / across * 4 - shape.pads_before[1];
+    const int64_t x0 = tile % across * 4 - shape.pads_before[2];
+    const float* from = in + image * shape.in_pixels() * shape.in_channels;
+    for (int64_t i = 0; i < 36; ++i) {
+      const int64_t y = y0 + i / 6, x = x0 + i % 6;
+      const bool inside = y >= 0 && y < shape.in[1] && x >= 0 && x < shape.in[2];
+      pixels[i] = inside ? from + (y * shape.in[2] + x) * shape.in_channels : zeros;
+    }
+  }
+  template <class T> void out_pixels(int64_t tile, T* out, T* outside, T** pixels) const {
+    const int64_t image = tile / per_image, y0 = tile % per_image / across * 4, x0 = tile % across * 4;
+    T* to = out + image * shape.out_pixels() * shape.out_channels;
+    for (int64_t i = 0; i < 16; ++i) {
+      const int64_t y = y0 + i / 4, x = x0 + i % 4;
+      const bool inside = y < shape.out[1] && x < shape.out[2];
+      pixels[i] = inside ? to + (y * shape.out[2] + x) * shape.out_channels : outside;
+    }
+  }
+  const ConvShape& shape;
+  int64_t across, per_image, count, block;
+};
+
+bool fits(const ConvShape& s) {
+  if (instruction_set() < InstructionSet::avx2 || s.groups != 1 || s.in[0] != 1 || s.filter[0] != 1 || s.out[0] != 1)
+    return false;
+  for (int axis = 1; axis < 3; ++axis)
+    if (s.filter[axis] != 3 || s.strides[axis] != 1 || s.dilations[axis] != 1) return false;
+  return s.in_channels % lanes == 0 && s.out_channels % lanes == 0 && s.in_channels >= 32 && s.out_channels >= 32;
+}
+
+float* zeros(int64_t channels) {
+  float* row = scratch<float>(Scratch::row, channels);
+  std::fill_n(row, channels, 0.0f);
+  return row;
+}
+
+void run_forward(const ConvShape& s, const float* in, const float* filter, float* out) {
+  const int64_t filters = s.in_channels * s.out_channels;
+  float* u = scratch<float>(Scratch::winograd_filter, points * filters);
+  parallel_for(filters / lanes, 8 * 5.0,
+               [&](int64_t begin, int64_t end) { all_filters(filter, filters, begin * lanes, end * lanes, u); });
+  const Tiles tiles(s);
+  parallel_chunks(tiles.count, tiles.block, [&](int64_t begin, int64_t end) {
+    const int64_t rows = end - begin;
+    float* v = scratch<float>(Scratch::winograd_in, points * rows * s.in_channels);
+    float* m = scratch<float>(Scratch::winograd_out, points * rows * s.out_channels);
+    const float* none = zeros(s.in_channels);
+    for (int64_t tile = begin; tile < end; ++tile) {
+      const float* pixels[36];
+      tiles.in_pixels(tile, in, none, pixels);
+      tile_in(pixels, s.in_channels, v + (tile - begin) * s.in_channels, rows * s.in_channels);
+    }
+    for (int64_t i = 0; i < points; ++i)
+      real_gemm<float>(rows, s.out_channels, s.in_channels, {v + i * rows * s.in_channels, s.in_channels, 1},
+                       {u + i * filters, s.out_channels, 1}, m + i * rows * s.out_channels, s.out_channels, false,
+                       true);
+    for (int64_t tile = begin; tile < end; ++tile) {
+      float* pixels[16];
+      tiles.out_pixels<float>(tile, out, nullptr, pixels);
+      tile_out(m + (tile - begin) * s.out_channels, rows * s.out_channels, s.out_channels, pixels);
+    }
+  });
+}
+
+// The filter transform is done anew for every call: it must be small beside the products it saves.
+bool pays(const ConvShape& s) { return Tiles(s).count >= 40; }
+}  // namespace
+
+bool winograd_forward(const ConvShape& s, const float* in, const float* filter, float* out) {
+  if (!fits(s) || !pays(s)) return false;
+  run_forward(s, in, filter, out);
+  return true;
+}
+
+bool winograd_backward_input(const ConvShape& s, const float* filter, const float* out_grad, float* in_grad) {
+  // The gradient is a convolution of out_grad with the filter turned by half a turn, its channels exchanged.
+  ConvShape t = s;
+  std::swap(t.in_channels, t.out_channels);
+  for (int axis = 1; axis < 3; ++axis) {
+    std::swap(t.in[axis], t.out[axis]);
+    t.pads_before[axis] = 2 - s.pads_before[axis];
+  }
+  if (!fits(t) || !pays(t)) return false;
+  const int64_t in_channels = s.in_channels, out_channels = s.out_channels;
+  float* turned = scratch<float>(Scratch::filter, 9 * in_channels * out_channels);
+  parallel_for(9, 0.7 * static_cast<double>(in_channels * out_channels), [&](int64_t begin, int64_t end) {
+    for (int64_t tap = begin; tap < end; ++tap)
+      transpose_matrix(filter + (8 - tap) * in_channels * out_channels, in_channels, out_channels,
+                       turned + tap * in_channels * out_channels);
+  });
+  run_forward(t, out_grad, turned, in_grad);
+  return true;
+}
+
+bool winograd_backward_filter(const ConvShape& s, const float* in, const float* out_grad, float* filter_grad) {
+  // Past this size the 36 sums no longer stay in the cache from block to block.
+  if (!fits(s) || !pays(s) || s.in_channels * s.out_channels > 20'000) return false;
+  const Tiles tiles(s);
+  const int64_t filters = s.in_channels * s.out_channels;
+  // Each slice of the tiles sums into its own 36 matrices; the slices are added in order.
+  const int64_t most = 8;
+  const int64_t slice_tiles =
+      std::max(tiles.block, ((tiles.count + most - 1) / most + tiles.block - 1) / tiles.block * tiles.block);
+  const int64_t slices = (tiles.count + slice_tiles - 1) / slice_tiles;
+  float* sums = scratch<float>(Scratch::partial, slices * points * filters);
+  parallel_chunks(slices, 1, [&](int64_t first, int64_t last) {
+    for (int64_t slice = first; slice < last; ++slice) {
+      float* u = sums + slice * points * filters;
+      const int64_t stop = std::min(tiles.count, (slice + 1) * slice_tiles);
+      for (int64_t begin = slice * slice_tiles; begin < stop; begin += tiles.block) {
+        const int64_t end = std::min(stop, begin + tiles.block), rows = end - begin;
+        float* v = scratch<float>(Scratch::winograd_in, points * rows * s.in_channels);
+        float* m = scratch<float>(Scratch::winograd_out, points * rows * s.out_channels);
+        const float* none = zeros(std::max(s.in_channels, s.out_channels));
+        for (int64_t tile = begin; tile < end; ++tile) {
+          const float *pixels[36], *grads[16];
+          tiles.in_pixels(tile, in, none, pixels);
+          tile_in(pixels, s.in_channels, v + (tile - begin) * s.in_channels, rows * s.in_channels);
+          tiles.out_pixels<const float>(tile, out_grad, none, grads);
+          tile_out_grad(grads, s.out_channels, m + (tile - begin) * s.out_channels, rows * s.out_channels);
+        }
+        for (int64_t i = 0; i < points; ++i)
+          real_gemm<float>(s.in_channels, s.out_channels, rows, {v + i * rows * s.in_channels, 1, s.in_channels},
+                           {m + i * rows * s.out_channels, s.out_channels, 1}, u + i * filters, s.out_channels,
+                           begin > slice * slice_tiles, true);
+      }
+    }
+  });
+  parallel_for(filters / lanes, 8 * 10.0, [&](int64_t begin, int64_t end) {
+    all_filter_grads(sums, slices, filters, begin * lanes, end * lanes, filter_grad);
+  });
+  return true;
+}
+
+}  // namespace thalweg::kernels

@@ -1,0 +1,99 @@
+// Tensors as Python objects, and what every file of the module shares: errors, the GIL, the names Python registers.
+#pragma once
+#include <nanobind/nanobind.h>
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "thalweg/core/tensor.h"
+
+namespace thalweg::python {
+
+namespace nb = nanobind;
+
+/// A tensor in Python: the handle, and what users hang on it (Keras sets attributes on tensors).
+struct PyTensor {
+  PyObject_HEAD Tensor tensor;
+  PyObject* attributes;
+  PyObject* weak_references;
+};
+
+/// `tf.Tensor`, and the class of the tensors that have a value.
+extern PyTypeObject* tensor_type;
+extern PyTypeObject* eager_tensor_type;
+/// Makes both; called once by the module.
+void make_tensor_types();
+
+inline bool is_tensor(PyObject* object) { return Py_TYPE(object) == eager_tensor_type; }
+inline const Tensor& tensor_of(PyObject* object) { return reinterpret_cast<PyTensor*>(object)->tensor; }
+/// A new Python object for a tensor; None for an undefined one.
+PyObject* wrap(Tensor tensor);
+
+/// Sets Python's error from the C++ exception being handled.
+void set_python_error() noexcept;
+/// Runs `body`; an exception becomes Python's error and the result null (or -1).
+template <class F> auto guarded(F&& body) noexcept -> decltype(body()) {
+  try {
+    return body();
+  } catch (...) {
+    set_python_error();
+    if constexpr (std::is_pointer_v<decltype(body())>) return nullptr;
+    else return -1;
+  }
+}
+/// Throws with the error that Python has set when a call returned null.
+inline PyObject* checked(PyObject* result) {
+  if (!result) throw nb::python_error();
+  return result;
+}
+inline void checked(int result) {
+  if (result < 0) throw nb::python_error();
+}
+inline nb::object owned(PyObject* result) { return nb::steal(checked(result)); }
+/// The text of a Python str.
+std::string text_of(nb::handle text);
+/// Python's repr, for messages; long ones are cut.
+std::string repr_of(PyObject* object);
+/// A Python exception of a built-in type.
+[[noreturn]] void raise(PyObject* type, const std::string& message);
+
+/// Lets other Python threads run while a kernel works on much data; cheap when it does not.
+class WithoutGil {
+ public:
+  explicit WithoutGil(bool heavy) {
+    if (heavy) released_.emplace();
+  }
+
+ private:
+  std::optional<nb::gil_scoped_release> released_;
+};
+/// Whether a tensor makes a kernel long: much data, or a shape that asks for much.
+bool is_heavy(const TensorImpl* tensor);
+
+/// The Python classes and functions that the module calls; the package registers them by name when it is imported.
+enum class Hook { dtype, as_dtype, tensor_shape, errors, named_tuple, record_names, docs, signature, reference, count };
+PyObject* hook(Hook which);
+
+/// The `tf.DType` of a dtype (new reference), and back from anything `tf.as_dtype` takes.
+PyObject* wrap_dtype(DType dtype);
+DType to_dtype(PyObject* object);
+/// A `TensorShape` (new reference), and back from a TensorShape, a list, a tuple, a number, a tensor or None.
+PyObject* wrap_shape(const Shape& shape);
+Shape to_shape(PyObject* object);
+/// Whether this is a `TensorShape`.
+bool is_tensor_shape(PyObject* object);
+/// The dimensions as a tuple, unknown ones None.
+nb::object shape_tuple(const Shape& shape);
+/// The dtype's name in C++ messages of TensorFlow: `float`, `double`, `half`, others as in Python.
+std::string cpp_name_of(DType dtype);
+
+/// Registers the functions of each file with the module.
+void define_hooks(nb::module_& module);
+void define_conversions(nb::module_& module);
+void define_op_calls(nb::module_& module);
+void define_function_calls(nb::module_& module);
+void define_devices(nb::module_& module);
+void define_dlpack(nb::module_& module);
+
+}  // namespace thalweg::python

@@ -1,0 +1,226 @@
+// The operators of Tensor. Each is a public function, looked up by name when it is first used.
+#include <array>
+
+#include "thalweg/core/complex.h"
+#include "thalweg/core/error.h"
+#include "thalweg/python/convert.h"
+#include "thalweg/python/tensor_arguments.h"
+#include "thalweg/python/tensor_slots.h"
+
+namespace thalweg::python {
+namespace {
+
+struct Operator {
+  const char* symbol;
+  const char* function;
+  const char* of_bools = nullptr;  // where truth values have a function of their own
+};
+enum Which : size_t {
+  plus,
+  minus,
+  times,
+  over,
+  floor_over,
+  remainder,
+  power,
+  product,
+  bit_and,
+  bit_or,
+  bit_xor,
+  less,
+  less_equal,
+  equal,
+  not_equal,
+  greater,
+  greater_equal,
+  negation,
+  magnitude,
+  inversion,
+  num_operators
+};
+constexpr std::array<Operator, num_operators> operators = {{
+    {"+", "add"},
+    {"-", "subtract"},
+    {"*", "multiply"},
+    {"/", "divide"},
+    {"//", "math.floordiv"},
+    {"%", "math.floormod"},
+    {"**", "pow"},
+    {"@", "matmul"},
+    {"&", "bitwise.bitwise_and", "math.logical_and"},
+    {"|", "bitwise.bitwise_or", "math.logical_or"},
+    {"^", "bitwise.bitwise_xor", "math.logical_xor"},
+    {"<", "less"},
+    {"<=", "less_equal"},
+    {"==", "equal"},
+    {"!=", "not_equal"},
+    {">", "greater"},
+    {">=", "greater_equal"},
+    {"-", "negative"},
+    {"abs", "abs"},
+    {"~", "bitwise.invert", "math.logical_not"},
+}};
+
+// Registration is over before Python runs, so a name that is found stays found.
+const FunctionDef& function_of(Which which, bool of_bools) {
+  static const FunctionDef* found[num_operators][2] = {};
+  const FunctionDef*& def = found[which][of_bools];
+  if (def) [[likely]]
+    return *def;
+  const Operator& op = operators[which];
+  const char* name = of_bools && op.of_bools ? op.of_bools : op.function;
+  def = find_function(name);
+  if (!def)
+    raise(PyExc_TypeError, std::string("the operator ") + op.symbol + " needs tf." + name + ", which this build lacks");
+  return *def;
+}
+
+PyObject* call(const FunctionDef& def, Argument* arguments, TensorImpl* left, TensorImpl* right) {
+  arguments[0].tensor = left;
+  arguments[1].tensor = right;
+  bool heavy = (left->buffer && is_heavy(left)) || (right && right->buffer && is_heavy(right));
+  Results results;
+  {
+    WithoutGil released(heavy);
+    def.call(arguments, def.options ? def.options->defaults : nullptr, results);
+  }
+  return wrap(std::move(results.one));
+}
+PyObject* call(const FunctionDef& def, TensorImpl* left, TensorImpl* right) {
+  static TensorArguments& kept = *new TensorArguments;
+  TensorArguments::Use use(kept);
+  if (use.items) [[likely]]
+    return call(def, use.items, left, right);
+  Argument own[2];
+  return call(def, own, left, right);
+}
+
+template <Which W> PyObject* binary(PyObject* left, PyObject* right) {
+  return guarded([&] {
+    Tensor held;
+    bool left_is = is_tensor(left), right_is = is_tensor(right);
+    DType dtype = tensor_of(left_is ? left : right).dtype();
+    if (!left_is) held = operand_like(left, dtype);
+    else if (!right_is) held = operand_like(right, dtype);
+    return call(function_of(W, dtype == bool_), left_is ? tensor_of(left).get() : held.get(),
+                right_is ? tensor_of(right).get() : held.get());
+  });
+}
+
+template <Which W> PyObject* unary(PyObject* self) {
+  return guarded(
+      [&] { return call(function_of(W, tensor_of(self).dtype() == bool_), tensor_of(self).get(), nullptr); });
+}
+
+PyObject* raise_to(PyObject* base, PyObject* exponent, PyObject* modulus) {
+  if (modulus != Py_None) {
+    PyErr_SetString(PyExc_TypeError, "pow() of a tensor takes no modulus");
+    return nullptr;
+  }
+  return binary<power>(base, exponent);
+}
+
+PyObject* same(PyObject* self) { return Py_NewRef(self); }
+
+// Shapes that cannot meet are simply not equal, as in TensorFlow.
+PyObject* compare_equal(PyObject* self, PyObject* other, bool wanted) {
+  if (other == Py_None) return PyBool_FromLong(!wanted);
+  Shape ignored;
+  if (is_tensor(other) && !broadcast_shapes(tensor_of(self).shape(), tensor_of(other).shape(), ignored))
+    return guarded([&] { return wrap(Tensor(!wanted)); });
+  return wanted ? binary<equal>(self, other) : binary<not_equal>(self, other);
+}
+
+PyObject* compare(PyObject* self, PyObject* other, int how) {
+  switch (how) {
+    case Py_EQ:
+      return compare_equal(self, other, true);
+    case Py_NE:
+      return compare_equal(self, other, false);
+    case Py_LT:
+      return binary<less>(self, other);
+    case Py_LE:
+      return binary<less_equal>(self, other);
+    case Py_GT:
+      return binary<greater>(self, other);
+    default:
+      return binary<greater_equal>(self, other);
+  }
+}
+
+int truth(PyObject* self) {
+  return guarded([&]() -> int {
+    const Tensor& t = tensor_of(self);
+    if (!t.is_symbolic() && t.size() == 0) return 0;
+    if (!t.is_symbolic() && t.size() > 1)
+      throw ValueError("The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()");
+    return static_cast<bool>(t) ? 1 : 0;
+  });
+}
+
+void require_one(const Tensor& t) {
+  if (t.size() != 1) throw TypeError("only length-1 arrays can be converted to Python scalars");
+}
+
+PyObject* whole_number(const Tensor& t) {
+  if (t.dtype() == uint64) return PyLong_FromUnsignedLongLong(t.item<uint64_t>());
+  return PyLong_FromLongLong(t.item<int64_t>());
+}
+
+PyObject* as_int(PyObject* self) {
+  return guarded([&]() -> PyObject* {
+    const Tensor& t = tensor_of(self);
+    require_one(t);
+    if (is_floating(t.dtype())) return checked(PyLong_FromDouble(t.item<double>()));
+    if (t.dtype() == string || is_complex(t.dtype())) return checked(PyNumber_Long(owned(to_numpy(t)).ptr()));
+    return checked(whole_number(t));
+  });
+}
+
+PyObject* as_float(PyObject* self) {
+  return guarded([&]() -> PyObject* {
+    const Tensor& t = tensor_of(self);
+    require_one(t);
+    if (t.dtype() == string) return checked(PyFloat_FromString(owned(to_numpy(t)).ptr()));
+    if (is_complex(t.dtype())) throw TypeError("can't convert complex to float");
+    return checked(PyFloat_FromDouble(t.item<double>()));
+  });
+}
+
+PyObject* as_index(PyObject* self) {
+  return guarded([&]() -> PyObject* {
+    const Tensor& t = tensor_of(self);
+    if (t.rank() != 0 || !is_integer(t.dtype()))
+      throw TypeError("only integer scalar arrays can be converted to a scalar index");
+    return checked(whole_number(t));
+  });
+}
+
+}  // namespace
+
+void add_operator_slots(std::vector<PyType_Slot>& slots) {
+  slots.insert(slots.end(), {
+                                slot(Py_nb_add, binary<plus>),
+                                slot(Py_nb_subtract, binary<minus>),
+                                slot(Py_nb_multiply, binary<times>),
+                                slot(Py_nb_true_divide, binary<over>),
+                                slot(Py_nb_floor_divide, binary<floor_over>),
+                                slot(Py_nb_remainder, binary<remainder>),
+                                slot(Py_nb_power, raise_to),
+                                slot(Py_nb_matrix_multiply, binary<product>),
+                                slot(Py_nb_and, binary<bit_and>),
+                                slot(Py_nb_or, binary<bit_or>),
+                                slot(Py_nb_xor, binary<bit_xor>),
+                                slot(Py_nb_negative, unary<negation>),
+                                slot(Py_nb_positive, same),
+                                slot(Py_nb_absolute, unary<magnitude>),
+                                slot(Py_nb_invert, unary<inversion>),
+                                slot(Py_nb_bool, truth),
+                                slot(Py_nb_int, as_int),
+                                slot(Py_nb_float, as_float),
+                                slot(Py_nb_index, as_index),
+                                slot(Py_tp_richcompare, compare),
+                            });
+}
+
+}  // namespace thalweg::python
