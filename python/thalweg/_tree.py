@@ -20,6 +20,7 @@ WRITTEN_HERE = {
 
 # Old spellings of TensorFlow 1 that programs still use, and where the function is now.
 OLD_NAMES = {
+    "Assert": "debugging.Assert",
     "random_normal": "random.normal",
     "random_uniform": "random.uniform",
     "truncated_normal": "random.truncated_normal",

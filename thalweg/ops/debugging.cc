@@ -288,10 +288,9 @@ void assert_rank_in(const Tensor& x, const std::vector<int64_t>& ranks, const Me
       x, "in (" + list + ")", options.message,
       [&](int64_t r) { return std::find(ranks.begin(), ranks.end(), r) != ranks.end(); }, later);
 }
-Tensor assert_scalar(const Tensor& tensor, const MessageOptions& options) {
+void assert_scalar(const Tensor& tensor, const MessageOptions& options) {
   if (tensor.rank() != 0)
     throw ValueError(with_stop(options.message) + "Expected scalar shape, saw shape: " + tensor.shape().str() + ".");
-  return tensor;
 }
 
 void assert_type(const Tensor& tensor, DType tf_type, const MessageOptions& options) {
@@ -323,11 +322,11 @@ DType assert_same_float_dtype(std::span<const Tensor> tensors, const SameFloatOp
 namespace {
 const FunctionDef* const functions[] = {
     &define_function<Assert>({"debugging.Assert"}, {"condition", "data"}),
-    &define_function<assert_equal>({"debugging.assert_equal"}, {"x", "y"}),
+    &define_function<assert_equal>({"debugging.assert_equal", "assert_equal"}, {"x", "y"}),
     &define_function<assert_none_equal>({"debugging.assert_none_equal"}, {"x", "y"}),
-    &define_function<assert_less>({"debugging.assert_less"}, {"x", "y"}),
+    &define_function<assert_less>({"debugging.assert_less", "assert_less"}, {"x", "y"}),
     &define_function<assert_less_equal>({"debugging.assert_less_equal"}, {"x", "y"}),
-    &define_function<assert_greater>({"debugging.assert_greater"}, {"x", "y"}),
+    &define_function<assert_greater>({"debugging.assert_greater", "assert_greater"}, {"x", "y"}),
     &define_function<assert_greater_equal>({"debugging.assert_greater_equal"}, {"x", "y"}),
     &define_function<assert_positive>({"debugging.assert_positive"}, {"x"}),
     &define_function<assert_negative>({"debugging.assert_negative"}, {"x"}),
@@ -335,7 +334,7 @@ const FunctionDef* const functions[] = {
     &define_function<assert_non_positive>({"debugging.assert_non_positive"}, {"x"}),
     &define_function<assert_near>({"debugging.assert_near"}, {"x", "y"}),
     &define_function<assert_all_finite>({"debugging.assert_all_finite"}, {"x", "message"}),
-    &define_function<assert_rank>({"debugging.assert_rank"}, {"x", "rank"}),
+    &define_function<assert_rank>({"debugging.assert_rank", "assert_rank"}, {"x", "rank"}),
     &define_function<assert_rank_at_least>({"debugging.assert_rank_at_least"}, {"x", "rank"}),
     &define_function<assert_rank_in>({"debugging.assert_rank_in"}, {"x", "ranks"}),
     &define_function<assert_scalar>({"debugging.assert_scalar"}, {"tensor"}),

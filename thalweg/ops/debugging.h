@@ -67,8 +67,8 @@ THALWEG_API void assert_rank(const Tensor& x, const TensorLike& rank, const Mess
 THALWEG_API void assert_rank_at_least(const Tensor& x, const TensorLike& rank, const MessageOptions& options = {});
 /// ValueError unless the number of dimensions is one of these.
 THALWEG_API void assert_rank_in(const Tensor& x, const std::vector<int64_t>& ranks, const MessageOptions& options = {});
-/// ValueError unless the tensor has no dimensions; gives it back.
-THALWEG_API Tensor assert_scalar(const Tensor& tensor, const MessageOptions& options = {});
+/// ValueError unless the tensor has no dimensions.
+THALWEG_API void assert_scalar(const Tensor& tensor, const MessageOptions& options = {});
 
 /// TypeError unless the tensor has this dtype.
 THALWEG_API void assert_type(const Tensor& tensor, DType tf_type, const MessageOptions& options = {});
