@@ -118,7 +118,8 @@ def add_element_wise_patterns(entry):
             continue
         pattern = {key: value for key, value in row.items() if key != "_each"}
         for key, shape in zip(keys, ("[*s]", "[~s]" if entry.family == "math_binary" else "[*s]")):
-            pattern[key] = re.sub(r"^\w+\[[^\]]*\]", "T" + shape, row[key])
+            has_choice = next(argument for argument in entry.op_def.input_arg if argument.name == key).type_attr
+            pattern[key] = re.sub(r"^(\w+)\[[^\]]*\]", ("T" if has_choice else r"\1") + shape, row[key])
         entry.patterns.append(pattern)
 
 

@@ -132,8 +132,8 @@ def difference(got, expected, tolerance=None, check="value"):
     a, b = reals(got), reals(expected)
     with np.errstate(all="ignore"):
         same = (a == b) | (np.isnan(a) & np.isnan(b)) | (np.abs(a - b) <= absolute + relative * np.abs(b)) & np.isfinite(b)
-    wrong = np.flatnonzero(~same)
-    if not len(wrong):
-        return ""
-    worst = wrong[np.argmax(np.nan_to_num(np.abs(a - b)[wrong], nan=np.inf))]
+        wrong = np.flatnonzero(~same)
+        if not len(wrong):
+            return ""
+        worst = wrong[np.argmax(np.nan_to_num(np.abs(a - b)[wrong], nan=np.inf))]
     return f"{len(wrong)} of {len(a)} elements differ; element {worst} is {a[worst]:.9g}, expected {b[worst]:.9g}"
