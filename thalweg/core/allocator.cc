@@ -14,6 +14,7 @@
 
 #include "thalweg/core/error.h"
 #include "thalweg/core/resource.h"
+#include "thalweg/core/sanitizer.h"
 
 namespace thalweg {
 namespace {
@@ -34,11 +35,7 @@ constexpr size_t bytes_of(uint32_t size_class) {
 }
 static_assert(bytes_of(class_of(129)) == 160 && bytes_of(class_of(256)) == 256 && bytes_of(class_of(257)) == 320);
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool caching = false;  // let the sanitizer see every allocation
-#else
-constexpr bool caching = true;
-#endif
+constexpr bool caching = !under_sanitizer;
 
 constexpr size_t huge = 2 << 20;
 

@@ -11,6 +11,7 @@
 #include "thalweg/core/error.h"
 #include "thalweg/core/format.h"
 #include "thalweg/core/resource.h"
+#include "thalweg/core/sanitizer.h"
 
 namespace thalweg {
 namespace {
@@ -29,11 +30,7 @@ struct Blocks {
 };
 thread_local Blocks blocks;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool keep_blocks = false;
-#else
-constexpr bool keep_blocks = true;
-#endif
+constexpr bool keep_blocks = !under_sanitizer;
 
 }  // namespace
 
