@@ -1,5 +1,6 @@
 #include "thalweg/core/seed.h"
 
+#include <mutex>
 #include <random>
 
 namespace thalweg {
@@ -123,7 +124,9 @@ SeedState& seed_state() {
 }
 
 uint64_t unpredictable_bits() {
-  thread_local std::random_device device;
+  static std::mutex mutex;
+  static std::random_device device;
+  std::lock_guard lock(mutex);
   uint64_t high = device();
   return high << 32 | device();
 }
