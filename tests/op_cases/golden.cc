@@ -38,6 +38,10 @@ std::map<std::string, Family>& families() {
   static std::map<std::string, Family> f;
   return f;
 }
+std::map<std::string, TypeSet>& no_kernel() {
+  static std::map<std::string, TypeSet> types_by_op;
+  return types_by_op;
+}
 
 void read_family(const std::string& name, const std::string& path, std::vector<Case>& cases) {
   auto file = io::load_npz(path);
@@ -45,6 +49,9 @@ void read_family(const std::string& name, const std::string& path, std::vector<C
   families()[name].data = data;
   auto text = manifest.span<uint8_t>();
   json all = json::parse(text.begin(), text.end());
+  const json missing = all.value("no_kernel", json::object());
+  for (const auto& [op, dtypes] : missing.items())
+    for (const json& dtype : dtypes) no_kernel()[op] = no_kernel()[op] | types(dtype_named(dtype.get<std::string>()));
   for (const json& j : all.at("cases")) {
     Case c;
     c.family = name;
@@ -126,6 +133,11 @@ const std::vector<Case>& all_cases() {
     return list;
   }();
   return cases;
+}
+
+const std::map<std::string, TypeSet>& types_without_kernel() {
+  all_cases();
+  return no_kernel();
 }
 
 std::vector<const Case*> cases_of(const std::string& name, bool is_function) {
