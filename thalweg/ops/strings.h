@@ -42,7 +42,7 @@ struct SplitOptions {
 };
 /// The pieces of every string of a vector, as the coordinates of a sparse matrix.
 THALWEG_API SplitResult split_v2(const TensorLike& input, const SplitOptions& options = {});
-/// The pieces of one string, as a vector.
+/// The pieces of one string, as a vector. Python's `strings.split` answers with a ragged tensor for all but scalars.
 THALWEG_API Tensor split(const TensorLike& input, const SplitOptions& options = {});
 /// The bytes of one string, as a vector of strings.
 THALWEG_API Tensor bytes_split(const TensorLike& input);

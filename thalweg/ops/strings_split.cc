@@ -3,7 +3,6 @@
 
 #include "thalweg/core/error.h"
 #include "thalweg/ops/apply.h"
-#include "thalweg/ops/function.h"
 #include "thalweg/ops/strings.h"
 #include "thalweg/ops/strings_support.h"
 
@@ -150,13 +149,5 @@ Tensor split(const TensorLike& input, const SplitOptions& options) {
 Tensor bytes_split(const TensorLike& input) {
   return apply_n<3>(StringSplit, {as_vector("strings.bytes_split", input), Tensor("")}, SplitAttrs{})[1];
 }
-
-namespace {
-const FunctionDef* const functions[] = {
-    &define_function<split_v2>({"strings.split_v2"}, {"input"}),
-    &define_function<split>({"strings.split"}, {"input"}),
-    &define_function<bytes_split>({"strings.bytes_split"}, {"input"}),
-};
-}  // namespace
 
 }  // namespace thalweg::strings
