@@ -77,7 +77,7 @@ std::string text_of(const Arg& a) {
 
 template <class F> std::string joined(size_t count, F text) {
   std::string list;
-  for (size_t i = 0; i < count; ++i) list += (i ? ", " : "") + text(i);
+  for (size_t i = 0; i < count; ++i) list.append(i ? ", " : "").append(text(i));
   return list;
 }
 
@@ -96,7 +96,9 @@ struct DefaultText {
   std::string operator()(const Shape& v) const { return v.has_rank() ? v.brackets() : "<unknown>"; }
   std::string operator()(const Tensor& v) const { return v.str(); }
   template <class T> std::string operator()(const std::vector<T>& v) const {
-    return "[" + joined(v.size(), [&](size_t i) { return (*this)(v[i]); }) + "]";
+    std::string text = "[";
+    text.append(joined(v.size(), [&](size_t i) { return (*this)(v[i]); })).append("]");
+    return text;
   }
 };
 
@@ -149,11 +151,11 @@ std::vector<std::string> compare(const Op& op, const Signature& signature) {
   expect("outputs", args(op.results), lines(signature.outputs));
   std::string our_names, their_names;
   for (size_t i = 0; op.attrs && i < op.attrs->rows.size(); ++i)
-    our_names += (i ? ", " : "") + std::string(op.attrs->rows[i].name);
+    our_names.append(i ? ", " : "").append(op.attrs->rows[i].name);
   for (const SignatureAttr& attr : signature.attrs) {
     if (attr.kind == "type") compare_types(op, attr, differences);
     if (is_derived(op, attr.name)) continue;
-    their_names += (their_names.empty() ? "" : ", ") + attr.name;
+    their_names.append(their_names.empty() ? "" : ", ").append(attr.name);
     int row = op.attrs ? op.attrs->find(attr.name) : -1;
     if (row < 0 || !attr.has_default) continue;
     std::string ours = std::visit(DefaultText{}, op.attrs->get(op.attrs->defaults, row));

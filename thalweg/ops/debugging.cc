@@ -49,7 +49,8 @@ void summarise(const Tensor& t, int axis, int64_t offset, int64_t& left, std::st
       return;
     }
     if (axis == rank - 1) {
-      text += (i ? " " : "") + element_text(t, offset + i);
+      if (i > 0) text += ' ';
+      text += element_text(t, offset + i);
       --left;
     } else {
       text += '[';
@@ -173,9 +174,10 @@ void assert_all(const Tensor& holds, const std::string& message, const std::stri
   }
   if (static_cast<bool>(everywhere)) return;
   std::string text = with_stop(message) + "\n" + condition;
-  for (const auto& [name, t] : shown)
-    text += "\n" + std::string(name) + " (" + described(t) + ") = \n" +
-            values(first(t, most < 0 ? t.size() : std::min(most, t.size())));
+  for (const auto& [name, t] : shown) {
+    Tensor seen = first(t, most < 0 ? t.size() : std::min(most, t.size()));
+    text.append("\n").append(name).append(" (").append(described(t)).append(") = \n").append(values(seen));
+  }
   throw InvalidArgumentError(text);
 }
 void assert_sign(Comparison compare, const char* sign, const Tensor& x, const AssertOptions& options) {
@@ -236,7 +238,7 @@ void assert_near(const TensorLike& x, const TensorLike& y, const AssertNearOptio
   Tensor rtol = cast(Tensor(std::vector<double>{options.rtol.value_or(usual)}, {}), real);
   Tensor atol = cast(Tensor(std::vector<double>{options.atol.value_or(usual)}, {}), real);
   auto text = [](const Tensor& t) { return scalar_str(t.dtype(), t.impl()->data); };
-  assert_all(less_equal(abs(a - b), atol + rtol * abs(b)), options.message,
+  assert_all(less(abs(a - b), atol + rtol * abs(b)), options.message,
              "x and y not equal to tolerance rtol = " + text(rtol) + ", atol = " + text(atol), {{"x", a}, {"y", b}},
              options.summarize);
 }
@@ -281,7 +283,7 @@ void assert_rank_at_least(const Tensor& x, const TensorLike& rank, const Message
 }
 void assert_rank_in(const Tensor& x, const std::vector<int64_t>& ranks, const MessageOptions& options) {
   std::string list;
-  for (int64_t r : ranks) list += (list.empty() ? "" : ", ") + std::to_string(r);
+  for (int64_t r : ranks) list.append(list.empty() ? "" : ", ").append(std::to_string(r));
   Tensor later;
   if (!x.shape().has_rank()) later = reduce_any(equal(cast(thalweg::rank(x), DType::int64), Tensor(ranks)));
   check_rank(

@@ -56,7 +56,7 @@ THALWEG_API void assert_negative(const Tensor& x, const AssertOptions& options =
 THALWEG_API void assert_non_negative(const Tensor& x, const AssertOptions& options = {});
 /// InvalidArgumentError unless every element is 0 or below.
 THALWEG_API void assert_non_positive(const Tensor& x, const AssertOptions& options = {});
-/// InvalidArgumentError unless |x - y| <= atol + rtol |y| everywhere.
+/// InvalidArgumentError unless |x - y| < atol + rtol |y| everywhere.
 THALWEG_API void assert_near(const TensorLike& x, const TensorLike& y, const AssertNearOptions& options = {});
 /// The tensor, or InvalidArgumentError when it holds NaN or an infinity.
 THALWEG_API Tensor assert_all_finite(const Tensor& x, const std::string& message);

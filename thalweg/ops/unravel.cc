@@ -19,6 +19,9 @@ Tensor unravel_index(const TensorLike& indices, const TensorLike& dims) {
                                std::string(name_of(at.dtype())) + " and " + std::string(name_of(sizes.dtype())));
   if (sizes.shape().has_rank() && sizes.rank() != 1)
     throw InvalidArgumentError("unravel_index: dims must be a vector, got shape " + sizes.shape().brackets());
+  if (at.rank() > 1)
+    throw InvalidArgumentError("unravel_index: indices must be a scalar or a vector, got shape " +
+                               at.shape().brackets());
   debugging::assert_positive(sizes, {.message = "unravel_index: dims must be positive"});
   debugging::assert_less(at, reduce_prod(sizes), {.message = "unravel_index: an index is past the end of dims"});
   debugging::assert_non_negative(at, {.message = "unravel_index: an index is negative"});
