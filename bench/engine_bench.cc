@@ -148,7 +148,8 @@ void add_convs(const std::string& name, const std::vector<Conv>& convs, int32_t 
     Tensor y = numbers({1'000'000});
     for (auto _ : state) {
       parallel_chunks(1'000'000, 125'000, [&](int64_t begin, int64_t end) {
-        std::memcpy(y.mutable_data<float>() + begin, x.data<float>() + begin, sizeof(float) * static_cast<size_t>(end - begin));
+        std::memcpy(y.mutable_data<float>() + begin, x.data<float>() + begin,
+                    sizeof(float) * static_cast<size_t>(end - begin));
       });
       benchmark::ClobberMemory();
     }

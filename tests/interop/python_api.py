@@ -5,6 +5,7 @@ objects, TensorShape, the forms of tf.constant. Each expression is evaluated her
     python_api.py [--count 3000] [--seed 0]
 """
 
+import re
 import warnings
 
 import numpy as np
@@ -119,7 +120,7 @@ def describe(tf, value):
         return f"Tensor {value!r}"
     kind = type(value).__name__
     text = repr(value) if kind != "type" else value.__name__
-    return f"{kind} {text}".replace("EagerTensor", "Tensor")
+    return re.sub(r" at 0x[0-9a-f]+", "", f"{kind} {text}").replace("EagerTensor", "Tensor")
 
 
 def answers(tf, count, seed):
