@@ -216,6 +216,8 @@ BENCHMARK(softmax_rows)
     ->Args({32, 10, 1})
     ->Args({256, 1000, 1})
     ->Args({256, 1000, 2})
+    ->Args({1024, 1000, 1})
+    ->Args({1024, 1000, 2})
     ->UseRealTime()
     ->Unit(benchmark::kMicrosecond);
 }  // namespace

@@ -23,7 +23,6 @@ function(thalweg_find_dependency name)
 endfunction()
 
 thalweg_find_dependency(onednn HEADER dnnl.hpp LIBRARY dnnl)
-thalweg_find_dependency(libxsmm HEADER libxsmm.h LIBRARY xsmm)
 thalweg_find_dependency(re2 HEADER re2/re2.h LIBRARY re2)
 # The serial flavour where the distribution has several: threads are ours. LAPACKE comes from its archive, because the
 # shared one would pull in whichever BLAS the machine prefers.
@@ -32,5 +31,5 @@ thalweg_find_dependency(lapacke HEADER lapacke.h LIBRARY liblapacke.a lapacke)
 set_target_properties(thalweg_dependency_lapacke PROPERTIES INTERFACE_LINK_LIBRARIES thalweg_dependency_openblas)
 
 set(THALWEG_DEPENDENCIES
-    thalweg_dependency_onednn thalweg_dependency_libxsmm thalweg_dependency_re2 thalweg_dependency_lapacke
+    thalweg_dependency_onednn thalweg_dependency_re2 thalweg_dependency_lapacke
     thalweg_dependency_openblas fmt::fmt ZLIB::ZLIB Threads::Threads ${CMAKE_DL_LIBS} gomp)

@@ -1,6 +1,7 @@
 """Assertions whose arguments only Python can express."""
 
-from thalweg._thalweg import convert_to_tensor
+from thalweg._thalweg import Tensor, convert_to_tensor
+from thalweg.dtypes import as_dtype, float32
 
 _ANY_RANK = ("...", "*")
 _ANY_SIZE = (None, ".")
@@ -63,3 +64,47 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
             if actual != wanted:
                 raise ValueError(f"{prefix}Specified {source}.  Tensor {_described(tensor)} dimension {dimension} must "
                                  f"have size {wanted}.  Received size {actual}, shape {tensor.shape}")
+
+
+def Assert(condition, data, summarize=None, name=None):
+    """Raises InvalidArgumentError with the first entries of each of the data unless the condition is true."""
+    from thalweg import raw_ops
+
+    if not isinstance(data, (list, tuple)):
+        raise TypeError("values must be a sequence.")
+    if not isinstance(condition, Tensor):
+        condition = bool(condition)
+    raw_ops.Assert(condition=condition, data=list(data), summarize=3 if summarize is None else summarize)
+
+
+def is_numeric_tensor(tensor):
+    """Whether this is a tensor of numbers: floating point, integer or complex."""
+    return isinstance(tensor, Tensor) and (tensor.dtype.is_floating or tensor.dtype.is_integer or tensor.dtype.is_complex)
+
+
+def assert_same_float_dtype(tensors=None, dtype=None):
+    """The one floating-point type of all tensors, float32 when there are none; ValueError when they differ."""
+    wanted, source = as_dtype(dtype) if dtype is not None else None, None
+    for tensor in tensors or ():
+        if tensor is None:
+            continue
+        found = convert_to_tensor(tensor).dtype
+        if wanted is None:
+            wanted, source = found, tensor
+        elif found != wanted:
+            of_whom = "" if source is None else f" as {source}"
+            raise ValueError(f"{tensor}, type={found}, must be of the same type ({wanted}){of_whom}.")
+    if wanted is None:
+        return float32
+    if not wanted.is_floating:
+        raise ValueError(f"Expected floating point type, got {wanted}.")
+    return wanted
+
+
+def assert_proper_iterable(values):
+    """TypeError for what is no iterable, or one that is a single value itself: a tensor, an array, a text."""
+    unintended = isinstance(values, (Tensor, str, bytes)) or hasattr(values, "__array_interface__")
+    if unintended:
+        raise TypeError(f'Expected argument "values" to be a "proper" iterable.  Found: {type(values)}')
+    if not hasattr(values, "__iter__"):
+        raise TypeError(f'Expected argument "values" to be iterable.  Found: {type(values)}')

@@ -11,11 +11,16 @@ FILES = ("compat", "contrib", "experimental", "test", "version")
 
 # Functions that the package writes in Python, because their arguments are no tensors and values; loaded on demand.
 WRITTEN_HERE = {
+    "debugging.Assert": "thalweg._debugging",
+    "debugging.assert_proper_iterable": "thalweg._debugging",
+    "debugging.assert_same_float_dtype": "thalweg._debugging",
     "debugging.assert_shapes": "thalweg._debugging",
+    "debugging.is_numeric_tensor": "thalweg._debugging",
 }
 
 # Old spellings of TensorFlow 1 that programs still use, and where the function is now.
 OLD_NAMES = {
+    "Assert": "debugging.Assert",
     "random_normal": "random.normal",
     "random_uniform": "random.uniform",
     "truncated_normal": "random.truncated_normal",
@@ -85,7 +90,11 @@ def module(path):
 def plant(package):
     """Puts every public function into its module, and tf.raw_ops beside them."""
     for name, function in _thalweg.functions().items():
+        if name in WRITTEN_HERE:
+            continue
         path, _, leaf = name.rpartition(".")
+        if path.partition(".")[0] in FILES:
+            continue  # the file itself looks the function up
         scope = vars(module(path)) if path else package
         scope.setdefault(leaf, function)
     for name in WRITTEN_HERE:

@@ -1,11 +1,16 @@
-// Uses Thalweg as an installed library: consumer VERSION checks that the library linked is the one announced.
-#include <thalweg/core/dtype.h>
-#include <thalweg/core/version.h>
+// Uses Thalweg as an installed library: the version is the one announced, ops are registered, and they compute.
+#include <thalweg/ops/op.h>
+#include <thalweg/thalweg.h>
 
 #include <cstring>
 #include <iostream>
 
+namespace tf = thalweg;
+
 int main(int argc, char** argv) {
-  std::cout << "Thalweg " << thalweg::version() << ", " << thalweg::name_of(thalweg::float32) << "\n";
-  return argc == 2 && std::strcmp(argv[1], thalweg::version()) == 0 ? 0 : 1;
+  tf::Tensor x = {{2.0f, 3.0f}, {4.0f, 5.0f}};
+  auto y = tf::matmul(x, x) + 1.0;
+  std::cout << "Thalweg " << tf::version() << ", " << tf::all_ops().size() << " ops\n" << y << "\n";
+  bool right = y[0][0].item<float>() == 17.0f && tf::all_ops().size() > 200;
+  return argc == 2 && std::strcmp(argv[1], tf::version()) == 0 && right ? 0 : 1;
 }

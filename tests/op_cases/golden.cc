@@ -38,6 +38,10 @@ std::map<std::string, Family>& families() {
   static std::map<std::string, Family> f;
   return f;
 }
+std::map<std::string, TypeSet>& no_kernel() {
+  static std::map<std::string, TypeSet> types_by_op;
+  return types_by_op;
+}
 
 void read_family(const std::string& name, const std::string& path, std::vector<Case>& cases) {
   auto file = io::load_npz(path);
@@ -45,6 +49,9 @@ void read_family(const std::string& name, const std::string& path, std::vector<C
   families()[name].data = data;
   auto text = manifest.span<uint8_t>();
   json all = json::parse(text.begin(), text.end());
+  const json missing = all.value("no_kernel", json::object());
+  for (const auto& [op, dtypes] : missing.items())
+    for (const json& dtype : dtypes) no_kernel()[op] = no_kernel()[op] | types(dtype_named(dtype.get<std::string>()));
   for (const json& j : all.at("cases")) {
     Case c;
     c.family = name;
@@ -71,9 +78,42 @@ void read_family(const std::string& name, const std::string& path, std::vector<C
   }
 }
 
+void flatten(const json& j, Shape& shape, int depth, std::vector<json>& leaves) {
+  if (!j.is_array()) return leaves.push_back(j);
+  if (depth == shape.rank()) shape.push_back(static_cast<int64_t>(j.size()));
+  for (const json& item : j) flatten(item, shape, depth + 1, leaves);
+}
+
 double real_from_json(const json& j) {
   if (j.is_string()) return std::stod(j.get<std::string>());  // "nan", "inf"
   return j.get<double>();
+}
+
+// Numbers, texts and lists of them, as a caller would write them: bare.
+Tensor literal_from_json(const json& j) {
+  Shape shape;
+  std::vector<json> leaves;
+  flatten(j, shape, 0, leaves);
+  if (shape.count() != static_cast<int64_t>(leaves.size())) throw ValueError("a list of literals is ragged");
+  bool real = leaves.empty(), text = false, truth = false;
+  for (const json& leaf : leaves) {
+    bool special = leaf.is_string() && (leaf == "nan" || leaf == "inf" || leaf == "-inf");
+    real |= leaf.is_number_float() || special;
+    text |= leaf.is_string() && !special;
+    truth |= leaf.is_boolean();
+  }
+  Tensor t = Tensor::empty(text ? DType::string : truth ? DType::bool_ : real ? DType::float64 : DType::int32, shape);
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    if (text) t.mutable_data<std::string>()[i] = leaves[i].get<std::string>();
+    else if (truth) t.mutable_data<bool>()[i] = leaves[i].get<bool>();
+    else if (real) t.mutable_data<double>()[i] = real_from_json(leaves[i]);
+    else t.mutable_data<int32_t>()[i] = leaves[i].get<int32_t>();
+  }
+  if (!text && !truth) t.impl()->weak = Weak::bare;
+  return t;
+}
+Tensor strong(const Tensor& t) {
+  return t.impl()->weak == Weak::strong ? t : strengthen(t, natural_dtype(*t.impl()));
 }
 
 }  // namespace
@@ -93,6 +133,11 @@ const std::vector<Case>& all_cases() {
     return list;
   }();
   return cases;
+}
+
+const std::map<std::string, TypeSet>& types_without_kernel() {
+  all_cases();
+  return no_kernel();
 }
 
 std::vector<const Case*> cases_of(const std::string& name, bool is_function) {
@@ -138,11 +183,7 @@ AttrValue attr_from_json(const json& j, AttrKind kind, const std::string& family
       for (const json& d : j) v.push_back(dtype_named(d.get<std::string>()));
       return v;
     }
-    case AttrKind::tensor:
-      if (j.is_boolean()) return Tensor(j.get<bool>());
-      if (j.is_number_integer()) return j.get<int64_t>();
-      if (j.is_string()) return Tensor(j.get<std::string>());
-      return real_from_json(j);
+    case AttrKind::tensor: return strong(literal_from_json(j));
   }
   return {};
 }
@@ -233,15 +274,13 @@ std::vector<Tensor> run_function(const Case& c) {
       if (p.kind == ParamKind::value) {
         a.value = attr_from_json(value, p.type->kind, c.family);
       } else {
-        AttrValue v = attr_from_json(value, AttrKind::tensor, c.family);
-        Tensor t;
-        member_type<Tensor>().set(&t, v);
-        if (auto* d = std::get_if<double>(&v)) {  // a bare number, as a caller would write it
-          t = Tensor::empty(DType::float64, {});
-          *t.mutable_data<double>() = *d;
+        bool whole = value.is_object();  // a tensor of its own
+        Tensor t = whole ? std::get<Tensor>(attr_from_json(value, AttrKind::tensor, c.family)) : value.is_null() ? Tensor() : literal_from_json(value);
+        if (p.kind == ParamKind::tensors) {
+          for (const json& item : value) a.tensors.push_back(strong(literal_from_json(item)));
+          continue;
         }
-        if (p.kind == ParamKind::tensor_like && !std::holds_alternative<Tensor>(v)) t.impl()->weak = Weak::bare;
-        else if (auto* d = std::get_if<double>(&v)) t = Tensor(*d);
+        if (p.kind == ParamKind::tensor && t.defined()) t = strong(t);
         held.push_back(t);
         a.tensor = held.back().get();
       }

@@ -1,5 +1,6 @@
 // The rows of tests/op_cases with what TensorFlow gives for them, as tools/make_goldens wrote them.
 #pragma once
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -43,6 +44,8 @@ struct Call {
 const std::vector<Case>& all_cases();
 /// The rows of one op or function.
 std::vector<const Case*> cases_of(const std::string& name, bool is_function);
+/// The dtypes, by op, that TensorFlow's signature allows but no CPU kernel of its takes.
+const std::map<std::string, TypeSet>& types_without_kernel();
 /// The names that have rows.
 std::vector<std::string> names_with_cases(bool is_function);
 

@@ -44,3 +44,44 @@ def test_names_shared_by_tensors():
         check((tf.constant(0.0, shape=[30, 10]), ("N", 10)), (tf.constant(0.0, shape=[31]), ("N",)))
     assert str(error.value) == (f"Specified by tensor {X} dimension 0.  Tensor shape=(31,) dtype=float32 dimension 0 must "
                                 "have size 30.  Received size 31, shape (31,)")
+
+
+def outcome(call, *arguments, **options):
+    """The type and text of what a call raises."""
+    with pytest.raises(Exception) as error:
+        call(*arguments, **options)
+    return type(error.value).__name__, str(error.value)
+
+
+def test_values_that_differ():
+    x, y = tf.constant([1, 2, 3, 4, 5]), tf.constant([1, 3, 3, 5, 6])
+    assert tf.debugging.assert_equal(x, x) is None
+    assert outcome(tf.debugging.assert_equal, x, y, message="labels") == (
+        "InvalidArgumentError", "labels\nCondition x == y did not hold.\nIndices of first 3 different values:\n[[1]\n [3]\n [4]]\n"
+        "Corresponding x values:\n[2 4 5]\nCorresponding y values:\n[3 5 6]\nFirst 3 elements of x:\n[1 2 3]\nFirst 3 elements of y:\n[1 3 3]")
+    assert outcome(tf.debugging.assert_less, tf.constant([1, 4]), 3, summarize=1) == (
+        "InvalidArgumentError", "Condition x < y did not hold.\nFirst 1 elements of x:\n[1]\nFirst 1 elements of y:\n[3]")
+    assert outcome(tf.debugging.assert_none_equal, x, y, 0)[1] == "Condition x != y did not hold."
+
+
+def test_ranks_and_types():
+    x = tf.constant(0.0, shape=[30, 10])
+    assert outcome(tf.debugging.assert_rank, x, 3, "words") == (
+        "ValueError", "words.  Tensor  must have rank 3.  Received rank 2, shape (30, 10)")
+    assert outcome(tf.debugging.assert_rank_in, x, (0, 1)) == (
+        "ValueError", "Tensor  must have rank in (0, 1).  Received rank 2, shape (30, 10)")
+    assert outcome(tf.debugging.assert_scalar, x)[0] == "ValueError"
+    assert outcome(tf.debugging.assert_type, x, tf.int32)[0] == "TypeError"
+    assert outcome(tf.debugging.assert_integer, x)[0] == "TypeError"
+    assert tf.debugging.assert_same_float_dtype([x, None]) is tf.float32
+    assert outcome(tf.debugging.assert_same_float_dtype, [tf.constant(1)]) == (
+        "ValueError", "Expected floating point type, got <dtype: 'int32'>.")
+    assert tf.debugging.is_numeric_tensor(x) is True
+    assert not tf.debugging.is_numeric_tensor([1]) and not tf.debugging.is_numeric_tensor(tf.constant("a"))
+    assert outcome(tf.debugging.assert_proper_iterable, x)[0] == "TypeError"
+
+
+def test_assert_shows_its_data():
+    tf.debugging.Assert(True, [1])
+    assert outcome(tf.debugging.Assert, tf.constant(False), [tf.constant([1, 2, 3, 4, 5]), "text", 2.5], summarize=2) == (
+        "InvalidArgumentError", "assertion failed: [1 2...] [text] [2.5]")

@@ -41,4 +41,4 @@ def test_as_numpy_prints():
     for dtype in ("float16", "float32", "float64", "int8", "int64", "uint16", "complex64", "bool"):
         for shape in ((), (3,), (2, 3), (2, 0), (2, 2, 2), (1500,)):
             array = (generator.standard_normal(shape) * 10).astype(dtype)
-            assert format(tf.constant(array)) == str(np.asarray(array)[()])
+            assert format(tf.constant(array)) == format(np.asarray(array)[()])

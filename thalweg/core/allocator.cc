@@ -14,6 +14,7 @@
 
 #include "thalweg/core/error.h"
 #include "thalweg/core/resource.h"
+#include "thalweg/core/sanitizer.h"
 
 namespace thalweg {
 namespace {
@@ -34,11 +35,7 @@ constexpr size_t bytes_of(uint32_t size_class) {
 }
 static_assert(bytes_of(class_of(129)) == 160 && bytes_of(class_of(256)) == 256 && bytes_of(class_of(257)) == 320);
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool caching = false;  // let the sanitizer see every allocation
-#else
-constexpr bool caching = true;
-#endif
+constexpr bool caching = !under_sanitizer;
 
 constexpr size_t huge = 2 << 20;
 
@@ -65,16 +62,17 @@ Shared& shared() {
 constexpr uint32_t num_small = class_of(64 << 10) + 1;
 constexpr size_t kept_per_class = 32;
 
+/// On the heap but for a pointer: thread-local memory is scarce in a module that is loaded late.
 struct ThreadCache {
-  std::array<std::vector<void*>, num_small> at;
+  using Lists = std::array<std::vector<void*>, num_small>;
+  std::unique_ptr<Lists> lists = std::make_unique<Lists>();
   bool alive = true;
   ~ThreadCache() {
     alive = false;
     std::lock_guard lock(shared().mutex);
     for (uint32_t c = 0; c < num_small; ++c) {
       auto& all = shared().free.at[c];
-      all.insert(all.end(), at[c].begin(), at[c].end());
-      at[c] = {};
+      all.insert(all.end(), (*lists)[c].begin(), (*lists)[c].end());
     }
   }
 };
@@ -83,7 +81,7 @@ thread_local ThreadCache thread_cache;
 void* take_block(uint32_t size_class) {
   if (caching) {
     if (size_class < num_small && thread_cache.alive) {
-      auto& list = thread_cache.at[size_class];
+      auto& list = (*thread_cache.lists)[size_class];
       if (!list.empty()) {
         void* p = list.back();
         list.pop_back();
@@ -109,7 +107,7 @@ void* take_block(uint32_t size_class) {
 void give_block(void* p, uint32_t size_class) {
   if (!caching) return std::free(p);
   if (size_class < num_small && thread_cache.alive) {
-    auto& list = thread_cache.at[size_class];
+    auto& list = (*thread_cache.lists)[size_class];
     if (list.size() < kept_per_class) return list.push_back(p);
   }
   std::lock_guard lock(shared().mutex);

@@ -11,7 +11,7 @@
 
 namespace thalweg {
 
-constinit thread_local ThreadState thread_state;
+constinit thread_local ThreadState thread_state [[gnu::tls_model("initial-exec")]];
 
 namespace {
 

@@ -1,6 +1,9 @@
 #include "thalweg/core/seed.h"
 
-#include <random>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <stdexcept>
 
 namespace thalweg {
 namespace {
@@ -122,10 +125,20 @@ SeedState& seed_state() {
   return state;
 }
 
+void fill_unpredictable(void* out, size_t bytes) {
+  auto* to = static_cast<char*>(out);
+  while (bytes) {  // the system gives at most 256 bytes at a time
+    size_t n = std::min<size_t>(bytes, 256);
+    if (getentropy(to, n) != 0) throw std::runtime_error("the operating system has no source of randomness");
+    to += n;
+    bytes -= n;
+  }
+}
+
 uint64_t unpredictable_bits() {
-  thread_local std::random_device device;
-  uint64_t high = device();
-  return high << 32 | device();
+  uint64_t bits;
+  fill_unpredictable(&bits, sizeof bits);
+  return bits;
 }
 
 }  // namespace thalweg

@@ -79,7 +79,9 @@ class THALWEG_API SeedState {
 /// The state that eager calls of this process share.
 THALWEG_API SeedState& seed_state();
 
-/// 64 bits from the operating system's source of randomness.
+/// Bytes from the operating system's source of randomness.
+THALWEG_API void fill_unpredictable(void* out, size_t bytes);
+/// 64 bits of them.
 THALWEG_API uint64_t unpredictable_bits();
 
 }  // namespace thalweg

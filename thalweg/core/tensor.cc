@@ -11,36 +11,52 @@
 #include "thalweg/core/error.h"
 #include "thalweg/core/format.h"
 #include "thalweg/core/resource.h"
+#include "thalweg/core/sanitizer.h"
 
 namespace thalweg {
 namespace {
 
-// Blocks are taken and given back all the time: a short list per thread, no lock.
-struct Blocks {
-  static constexpr int capacity = 256;
-  TensorImpl* at[capacity];
+// Blocks are taken and given back all the time: a short list per thread, no lock. The list runs through the free blocks
+// themselves, so that the thread's part is small enough for the loader's fastest kind of thread-local memory.
+struct FreeBlocks {
+  void* first = nullptr;
   int count = 0;
-  bool alive = true;
-  Blocks() {}  // NOLINT: at[] is meaningful up to count only
-  ~Blocks() {
-    alive = false;
-    while (count) ::operator delete(at[--count], std::align_val_t{64});
+  enum : int8_t { untouched, open, closed } state = untouched;
+};
+constinit thread_local FreeBlocks free_blocks [[gnu::tls_model("initial-exec")]];
+constexpr int most_free_blocks = 256;
+
+/// Empties the list when the thread ends; what is given back later goes straight to the system.
+struct ThreadEnd {
+  ~ThreadEnd() {
+    FreeBlocks& list = free_blocks;
+    list.state = FreeBlocks::closed;
+    while (list.first) {
+      void* block = std::exchange(list.first, *static_cast<void**>(list.first));
+      ::operator delete(block, std::align_val_t{alignof(TensorImpl)});
+    }
   }
 };
-thread_local Blocks blocks;
+[[gnu::noinline]] bool open_list() {
+  FreeBlocks& list = free_blocks;
+  if (list.state == FreeBlocks::closed) return false;
+  thread_local ThreadEnd at_end;
+  static_cast<void>(at_end);
+  list.state = FreeBlocks::open;
+  return true;
+}
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool keep_blocks = false;
-#else
-constexpr bool keep_blocks = true;
-#endif
+constexpr bool keep_blocks = !under_sanitizer;
 
 }  // namespace
 
 TensorImpl* TensorImpl::make() {
-  Blocks& b = blocks;
-  if (b.count) return new (b.at[--b.count]) TensorImpl;
-  return new TensorImpl;
+  FreeBlocks& list = free_blocks;
+  if (!list.first) return new TensorImpl;
+  void* block = list.first;
+  list.first = *static_cast<void**>(block);
+  --list.count;
+  return new (block) TensorImpl;
 }
 
 void TensorImpl::destroy(TensorImpl* p) {
@@ -48,11 +64,14 @@ void TensorImpl::destroy(TensorImpl* p) {
     p->buffer->drop();
   else if (is_object(p->dtype) && p->data)
     destroy_objects(p->dtype, p->data, static_cast<size_t>(p->shape.count()));
-  Blocks& b = blocks;
-  if (keep_blocks && b.alive && b.count < Blocks::capacity)
-    b.at[b.count++] = p;
-  else
-    delete p;
+  FreeBlocks& list = free_blocks;
+  bool keep = keep_blocks && list.count < most_free_blocks && (list.state == FreeBlocks::open || open_list());
+  if (!keep) return delete p;
+  p->~TensorImpl();
+  void* block = p;
+  *static_cast<void**>(block) = list.first;
+  list.first = block;
+  ++list.count;
 }
 
 void TensorImpl::allocate() {

@@ -15,6 +15,6 @@ struct ThreadState {
   uint8_t device = 0;
   bool started = false;  // false until the first op: devices can still be configured
 };
-THALWEG_API extern constinit thread_local ThreadState thread_state;
+THALWEG_API extern constinit thread_local ThreadState thread_state [[gnu::tls_model("initial-exec")]];
 
 }  // namespace thalweg

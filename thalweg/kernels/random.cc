@@ -219,12 +219,7 @@ void fill_truncated_normal(DType dtype, const PhiloxState& state, void* out, int
 }
 
 void fill_non_deterministic_ints(DType dtype, void* out, int64_t n) {
-  bool wide = size_of(dtype) == 8;
-  for (int64_t i = 0; i < n; ++i) {
-    uint64_t bits = unpredictable_bits();
-    if (wide) static_cast<uint64_t*>(out)[i] = bits;
-    else static_cast<uint32_t*>(out)[i] = static_cast<uint32_t>(bits);
-  }
+  fill_unpredictable(out, static_cast<size_t>(n) * size_of(dtype));
 }
 
 }  // namespace thalweg::kernels

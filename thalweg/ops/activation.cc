@@ -4,6 +4,7 @@
 
 #include "thalweg/kernels/scalar_math.h"
 #include "thalweg/ops/apply.h"
+#include "thalweg/ops/casting.h"
 #include "thalweg/ops/comparison.h"
 #include "thalweg/ops/elementwise.h"
 #include "thalweg/ops/function.h"
@@ -212,7 +213,8 @@ Tensor relu(const Tensor& features) { return apply1(Relu, {features}); }
 Tensor relu_grad(const Tensor& gradients, const Tensor& features) { return apply1(ReluGrad, {gradients, features}); }
 Tensor relu6(const Tensor& features) { return apply1(Relu6, {features}); }
 Tensor leaky_relu(const Tensor& features, const LeakyReluOptions& options) {
-  return apply1(LeakyRelu, {features}, LeakyReluAttrs{static_cast<float>(options.alpha)});
+  Tensor real = is_integer(features.dtype()) ? cast(features, float32) : features;
+  return apply1(LeakyRelu, {real}, LeakyReluAttrs{static_cast<float>(options.alpha)});
 }
 Tensor elu(const Tensor& features) { return apply1(Elu, {features}); }
 Tensor selu(const Tensor& features) { return apply1(Selu, {features}); }

@@ -259,8 +259,8 @@ Tensor bitcast(const Tensor& input, DType type) { return apply1(Bitcast, {input}
 
 namespace {
 const FunctionDef* const functions[] = {
-    &define_function<cast>({"cast"}, {"x", "dtype"}),
-    &define_function<saturate_cast>({"saturate_cast"}, {"value", "dtype"}),
+    &define_function<cast>({"cast", "dtypes.cast"}, {"x", "dtype"}),
+    &define_function<saturate_cast>({"saturate_cast", "dtypes.saturate_cast"}, {"value", "dtype"}),
     &define_function<bitcast>({"bitcast"}, {"input", "type"}),
 };
 }  // namespace

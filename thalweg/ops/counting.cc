@@ -4,16 +4,19 @@
 #include <cmath>
 
 #include "thalweg/core/error.h"
+#include "thalweg/core/index.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/comparison.h"
 #include "thalweg/ops/creation.h"
+#include "thalweg/ops/division.h"
 #include "thalweg/ops/elements.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/indices.h"
 #include "thalweg/ops/joining.h"
 #include "thalweg/ops/math.h"
+#include "thalweg/ops/math_rounding.h"
 #include "thalweg/ops/reduction.h"
 #include "thalweg/ops/scatter.h"
 #include "thalweg/ops/shaping.h"
@@ -162,6 +165,20 @@ Tensor histogram_fixed_width(const TensorLike& values, const TensorLike& value_r
   return apply1(HistogramFixedWidth, {values, value_range, bins}, HistogramAttrs{options.dtype});
 }
 
+Tensor histogram_fixed_width_bins(const TensorLike& values, const TensorLike& value_range,
+                                  const HistogramFixedWidthOptions& options) {
+  Tensor x = values.own(), ends = value_range.as(x.dtype());
+  Tensor bins = options.nbins.defined() ? options.nbins : Tensor(100);
+  if (!bins.is_symbolic() && (bins.size() != 1 || bins.item<int64_t>() < 1))
+    throw InvalidArgumentError("histogram_fixed_width_bins: nbins must be one positive number, got " + bins.str());
+  if (ends.shape().has_rank() && (ends.rank() != 1 || ends.shape()[0] != 2))
+    throw InvalidArgumentError("histogram_fixed_width_bins: value_range must hold two numbers, got shape " + ends.shape().brackets());
+  Tensor share = truediv(x - ends(0), ends(1) - ends(0));
+  Tensor last = cast(bins, int32) - 1;
+  Tensor place = floor(cast(bins, share.dtype()) * share);
+  return cast(cast(clip_by_value(place, 0, cast(last, share.dtype())), int32), options.dtype);
+}
+
 Tensor math::bincount(const TensorLike& arr, const BincountOptions& options) {
   Tensor values = arr.own();
   if (options.axis && *options.axis != 0 && *options.axis != -1)
@@ -198,6 +215,7 @@ Tensor math::confusion_matrix(const TensorLike& labels, const TensorLike& predic
 namespace {
 const FunctionDef* const functions[] = {
     &define_function<histogram_fixed_width>({"histogram_fixed_width"}, {"values", "value_range"}),
+    &define_function<histogram_fixed_width_bins>({"histogram_fixed_width_bins"}, {"values", "value_range"}),
     &define_function<math::bincount>({"math.bincount"}, {"arr"}),
     &define_function<math::confusion_matrix>({"math.confusion_matrix"}, {"labels", "predictions"}),
 };

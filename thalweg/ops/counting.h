@@ -13,6 +13,9 @@ struct HistogramFixedWidthOptions {
 /// How many values fall in each of `nbins` bins of equal width over value_range; values outside count in the end bins.
 THALWEG_API Tensor histogram_fixed_width(const TensorLike& values, const TensorLike& value_range,
                                          const HistogramFixedWidthOptions& options = {});
+/// The bin of each value, from 0 to nbins - 1.
+THALWEG_API Tensor histogram_fixed_width_bins(const TensorLike& values, const TensorLike& value_range,
+                                              const HistogramFixedWidthOptions& options = {});
 
 namespace math {
 

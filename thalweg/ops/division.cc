@@ -230,17 +230,22 @@ bool any_negative(const Tensor& t) {
   return any_integer(t, [](auto v) { return v < decltype(v){}; });
 }
 
-Tensor truediv(const TensorLike& x, const TensorLike& y) {
+namespace {
+// Integers become real before they are divided, as in Python.
+Tensor divide_as_reals(const Op& op, const char* name, const TensorLike& x, const TensorLike& y) {
   bool x_strong = x.tensor().impl()->weak == Weak::strong, y_strong = y.tensor().impl()->weak == Weak::strong;
   DType t = x_strong || !y_strong ? natural_dtype(*x.tensor().impl()) : y.tensor().dtype();
-  if (!is_integer(t)) return apply1(RealDiv, {x, y});
+  if (!is_integer(t)) return apply1(op, {x, y});
   Tensor a = x.as(t), b = y.as(t);
   if (a.dtype() != b.dtype())
-    throw TypeError("truediv: x and y must have the same dtype, got " + std::string(name_of(a.dtype())) + " and " +
+    throw TypeError(std::string(name) + ": x and y must have the same dtype, got " + std::string(name_of(a.dtype())) + " and " +
                     std::string(name_of(b.dtype())));
   DType real = size_of(t) <= 2 ? float32 : float64;
-  return apply1(RealDiv, {cast(a, real), cast(b, real)});
+  return apply1(op, {cast(a, real), cast(b, real)});
 }
+}  // namespace
+
+Tensor truediv(const TensorLike& x, const TensorLike& y) { return divide_as_reals(RealDiv, "truediv", x, y); }
 Tensor divide(const TensorLike& x, const TensorLike& y) { return truediv(x, y); }
 Tensor floordiv(const TensorLike& x, const TensorLike& y) { return apply1(FloorDiv, {x, y}); }
 Tensor floormod(const TensorLike& x, const TensorLike& y) { return apply1(FloorMod, {x, y}); }
@@ -248,7 +253,9 @@ Tensor truncatediv(const TensorLike& x, const TensorLike& y) { return apply1(Tru
 Tensor truncatemod(const TensorLike& x, const TensorLike& y) { return apply1(TruncateMod, {x, y}); }
 
 namespace math {
-Tensor divide_no_nan(const TensorLike& x, const TensorLike& y) { return apply1(DivNoNan, {x, y}); }
+Tensor divide_no_nan(const TensorLike& x, const TensorLike& y) {
+  return divide_as_reals(DivNoNan, "divide_no_nan", x, y);
+}
 Tensor xdivy(const TensorLike& x, const TensorLike& y) { return apply1(Xdivy, {x, y}); }
 Tensor xlogy(const TensorLike& x, const TensorLike& y) { return apply1(Xlogy, {x, y}); }
 Tensor xlog1py(const TensorLike& x, const TensorLike& y) { return apply1(Xlog1py, {x, y}); }

@@ -1,15 +1,18 @@
 #include "thalweg/ops/indices.h"
 
+#include <algorithm>
+
 #include "thalweg/core/convert.h"
+#include "thalweg/core/threads.h"
 
 namespace thalweg {
 
 Indices::Indices(const Tensor& tensor) : size_(tensor.size()) {
   const void* data = tensor.impl()->data;
   if (tensor.dtype() != DType::int64) {
-    converted_.resize(static_cast<size_t>(size_));
-    convert_elements(tensor.dtype(), data, DType::int64, converted_.data(), size_);
-    data = converted_.data();
+    converted_ = Tensor::empty(DType::int64, {size_});
+    convert_elements(tensor.dtype(), data, DType::int64, converted_.impl()->data, size_);
+    data = converted_.impl()->data;
   }
   data_ = static_cast<const int64_t*>(data);
 }
@@ -42,7 +45,9 @@ RowOffsets row_offsets(const KernelCall& c, int input, const Shape& shape) {
   Indices indices(c, input);
   RowOffsets rows;
   rows.row = shape.count(depth, shape.rank());
-  rows.at.resize(static_cast<size_t>(count));
+  rows.storage = Tensor::empty(DType::int64, {count});
+  auto* at = rows.storage.mutable_data<int64_t>();
+  rows.at = {at, static_cast<size_t>(count)};
   for (int64_t i = 0; i < count; ++i) {
     const int64_t* list = indices.data() + i * depth;
     int64_t offset = 0;
@@ -58,9 +63,19 @@ RowOffsets row_offsets(const KernelCall& c, int input, const Shape& shape) {
       c.fail(c.op.args[static_cast<size_t>(input)].name + position_text(outer, i) + " = [" + text +
              "] does not index into shape " + shape.brackets());
     }
-    rows.at[static_cast<size_t>(i)] = offset;
+    at[i] = offset;
   }
   return rows;
+}
+
+void run_updates(std::span<const int64_t> places, int64_t num_places, int64_t row, UpdateLoop loop, void* out,
+                 const void* in) {
+  double work = static_cast<double>(places.size()) * static_cast<double>(row);
+  int64_t parts = row < 8 || work < 4 * serial_nanoseconds ? 1 : std::min<int64_t>(num_threads(), num_places);
+  parallel_chunks(parts, 1, [&](int64_t part, int64_t) {
+    int64_t begin = num_places / parts * part, end = part + 1 == parts ? num_places : begin + num_places / parts;
+    loop({places, begin, end, row}, out, in);
+  });
 }
 
 }  // namespace thalweg

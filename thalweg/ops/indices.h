@@ -1,11 +1,8 @@
 // Index inputs of any integer type, read as int64, and how errors name one of them.
 #pragma once
-#include <algorithm>
 #include <span>
 #include <string>
-#include <vector>
 
-#include "thalweg/core/threads.h"
 #include "thalweg/ops/op.h"
 
 namespace thalweg {
@@ -23,7 +20,7 @@ class Indices {
   const int64_t* data() const { return data_; }
 
  private:
-  std::vector<int64_t> converted_;
+  Tensor converted_;  // a tensor's memory is cached, a vector's is not
   const int64_t* data_;
   int64_t size_;
 };
@@ -36,23 +33,28 @@ void check_indices(const KernelCall& c, int input, const Indices& indices, int64
 
 /// The rows that lists of coordinates point at: indices [..., depth] into the first `depth` dimensions of a shape.
 struct RowOffsets {
-  std::vector<int64_t> at;  // counted in rows
-  int64_t row = 1;          // elements of one row
+  Tensor storage;
+  std::span<const int64_t> at;  // counted in rows
+  int64_t row = 1;              // elements of one row
 };
 /// Fails with the list that does not lie within the shape.
 RowOffsets row_offsets(const KernelCall& c, int input, const Shape& shape);
 
-/// Calls `update(place, i)` for every update i, in order for each place; negative places are left out. Threads share
-/// the places, not the updates, so results have the same bits at any number of threads.
-template <class F>
-void for_each_update(std::span<const int64_t> places, int64_t num_places, double nanoseconds, const F& update) {
-  double work = static_cast<double>(places.size()) * nanoseconds;
-  int64_t parts = work < 4 * serial_nanoseconds ? 1 : std::min<int64_t>(num_threads(), num_places);
-  parallel_chunks(parts, 1, [&](int64_t part, int64_t) {
-    int64_t begin = num_places / parts * part, end = part + 1 == parts ? num_places : begin + num_places / parts;
+/// The updates of places [begin, end) among all updates, in order: rows of `row` elements.
+struct UpdateRange {
+  std::span<const int64_t> places;
+  int64_t begin, end, row;
+  /// Calls `update(place, i)`; places outside, negative ones too, are left out.
+  template <class F> void for_each(const F& update) const {
     for (size_t i = 0; i < places.size(); ++i)
       if (begin <= places[i] && places[i] < end) update(places[i], static_cast<int64_t>(i));
-  });
-}
+  }
+};
+/// The loop of one dtype: updates the rows of `out` from those of `in`.
+using UpdateLoop = void (*)(const UpdateRange& range, void* out, const void* in);
+/// Runs the loop over all updates. Threads share the places, not the updates, so results have the same bits at any
+/// number of threads; short rows stay on one, as reading the places again costs more than the update.
+void run_updates(std::span<const int64_t> places, int64_t num_places, int64_t row, UpdateLoop loop, void* out,
+                 const void* in);
 
 }  // namespace thalweg

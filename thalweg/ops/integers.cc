@@ -11,8 +11,13 @@ bool read_integers(const TensorImpl& tensor, Integers& values) {
   int64_t count = tensor.shape.count();
   if (count > Integers::capacity) return false;
   values.count = static_cast<int>(count);
-  if (tensor.dtype == DType::int32) std::copy_n(static_cast<const int32_t*>(tensor.data), count, values.at);
-  else convert_elements(tensor.dtype, tensor.data, DType::int64, values.at, count);
+  if (tensor.dtype == DType::int32) {
+    std::copy_n(static_cast<const int32_t*>(tensor.data), count, values.at);
+  } else if (tensor.dtype == DType::int64) {
+    std::copy_n(static_cast<const int64_t*>(tensor.data), count, values.at);
+  } else {
+    convert_elements(tensor.dtype, tensor.data, DType::int64, values.at, count);
+  }
   return true;
 }
 

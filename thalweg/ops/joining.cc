@@ -46,7 +46,9 @@ void copy_part(DType dtype, int64_t outer, int64_t row, const void* in, int64_t 
 void infer_concat(InferCall& c, std::span<const TensorRef> values, int axis_argument) {
   c.require(values.size() >= 2, "at least two values are needed");
   const TensorRef& axis_input = c.argument(axis_argument)[0];
-  if (axis_input.p->shape.has_rank() && axis_input.p->shape.rank() != 0)
+  const Shape& axis_shape = axis_input.p->shape;
+  bool one = axis_shape.rank() <= 0 || (axis_shape.rank() == 1 && (axis_shape[0] == 1 || axis_shape[0] < 0));
+  if (!one)  // old graphs give the axis as a vector of one element
     c.fail("the axis must be a scalar, got shape " + axis_input.p->shape.brackets());
   int rank = -1;
   for (const TensorRef& value : values) {

@@ -275,8 +275,8 @@ const Op& ClipByValue = define_op({
         auto held = [](auto x, auto l, auto h) { return std::max(std::min(x, h), l); };
         return decltype(t)(held(t.real(), low.real(), high.real()), held(t.imag(), low.imag(), high.imag()));
       } else {
-        auto raised = t < low ? low : t;
-        return high < raised ? high : raised;
+        auto lowered = high < t ? high : t;
+        return lowered < low ? low : lowered;
       }
     }),
     .grad = [](GradCall& g) {

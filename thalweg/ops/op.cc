@@ -69,7 +69,7 @@ void derive_types(Op& op) {
     if (rule.name) {
       bool used = op.attrs && op.attrs->find(rule.name) >= 0;
       for (const TypeAttr& t : op.type_attrs) used |= t.name == rule.name;
-      bool kernels_own = op.kernel.loops && !op.type_attrs.empty() && op.type_attrs[0].name == rule.name;
+      bool kernels_own = op.kernel.loops && !op.args.empty() && op.args[0].type_attr == rule.name;
       if (kernels_own && !(rule.set - op.kernel.types).empty()) bad_record(op.name, "types that the kernel was not compiled for");
       if (!used) bad_record(op.name, std::string("a rule for types of ") + rule.name + ", which the signature does not have");
     }

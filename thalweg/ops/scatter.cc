@@ -1,5 +1,7 @@
 #include "thalweg/ops/scatter.h"
 
+#include <algorithm>
+
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/comparison.h"
@@ -36,25 +38,6 @@ void refuse_empty_output(const KernelCall& c, int indices) {
     c.fail("indices and updates are given for an output without elements, of shape " + c.output_shape().brackets());
 }
 
-// Applies `combine` to places and updates; the output holds what was there before.
-template <TypeSet S, class F> void combine_updates(const KernelCall& c, int indices, int updates, F combine) {
-  RowOffsets rows = row_offsets(c, indices, c.output_shape());
-  if (c.count(updates) == 0) return;
-  kernel::visit_type<S>(c.output_dtype(), [&]<class T>(T*) {
-    T* out = c.output<T>();
-    const T* in = c.input<T>(updates);
-    for_each_update(rows.at, c.output_shape().count() / rows.row, 1 + static_cast<double>(rows.row),
-                    [&](int64_t place, int64_t i) {
-                      T* y = out + place * rows.row;
-                      const T* x = in + i * rows.row;
-                      for (int64_t k = 0; k < rows.row; ++k) {
-                        using W = kernel::Wide<T>;
-                        y[k] = static_cast<T>(combine(static_cast<W>(y[k]), static_cast<W>(x[k])));
-                      }
-                    });
-  });
-}
-
 // Integers wrap around; true and true is true; strings are joined.
 struct Plus {
   template <class T> auto operator()(const T& a, const T& b) const {
@@ -76,6 +59,23 @@ struct Larger {
   template <class T> T operator()(const T& a, const T& b) const { return a < b ? b : a; }
 };
 
+// Combines updates with what is at their places; only the loop is compiled per dtype.
+template <class T, class F> void combine_rows(const UpdateRange& range, void* y, const void* x) {
+  using W = kernel::Wide<T>;
+  range.for_each([&](int64_t place, int64_t i) {
+    T* to = static_cast<T*>(y) + place * range.row;
+    const T* from = static_cast<const T*>(x) + i * range.row;
+    for (int64_t k = 0; k < range.row; ++k) to[k] = static_cast<T>(F{}(static_cast<W>(to[k]), static_cast<W>(from[k])));
+  });
+}
+template <TypeSet S, class F> void combine_updates(const KernelCall& c, int indices, int updates) {
+  RowOffsets rows = row_offsets(c, indices, c.output_shape());
+  if (c.count(updates) == 0) return;
+  UpdateLoop loop = nullptr;
+  kernel::visit_type<S>(c.output_dtype(), [&]<class T>(T*) { loop = combine_rows<T, F>; });
+  run_updates(rows.at, c.output_shape().count() / rows.row, rows.row, loop, c.output(), c.input(updates));
+}
+
 constexpr TypeSet scatter_types = plain_types | types(string);
 const Op& ScatterNd = define_op({
     .name = "ScatterNd",
@@ -93,7 +93,7 @@ const Op& ScatterNd = define_op({
       refuse_empty_output(c, 0);
       if (!is_object(c.output_dtype()))
         std::memset(c.output(), 0, static_cast<size_t>(c.output_shape().count()) * size_of(c.output_dtype()));
-      combine_updates<scatter_types>(c, 0, 1, Plus{});
+      combine_updates<scatter_types, Plus>(c, 0, 1);
     }},
     .grad = [](GradCall& g) { g.input_grad(1, gather_nd(g.output_grad(), g.input(0))); },
 });
@@ -106,7 +106,7 @@ void infer_tensor_scatter(InferCall& c) {
 template <TypeSet S, class F> void run_tensor_scatter(const KernelCall& c) {
   refuse_empty_output(c, 1);
   copy_elements(c.dtype(), c.input(0), c.output(), c.count(0));
-  combine_updates<S>(c, 1, 2, F{});
+  combine_updates<S, F>(c, 1, 2);
 }
 
 const Op& TensorScatterUpdate = define_op({
@@ -120,13 +120,13 @@ const Op& TensorScatterUpdate = define_op({
       copy_elements(c.dtype(), c.input(0), c.output(), c.count(0));
       RowOffsets rows = row_offsets(c, 1, c.shape(0));
       if (c.count(2) == 0) return;
-      auto bytes = static_cast<int64_t>(size_of(c.dtype())) * rows.row;
-      auto* out = c.output<std::byte>();
-      const auto* in = c.input<std::byte>(2);
-      kernel::visit_row_copy(c.dtype(), rows.row, [&](const auto& copy) {
-        double nanoseconds = 1 + static_cast<double>(rows.row) * kernel::nanoseconds_to_move(c.dtype());
-        for_each_update(rows.at, c.count(0) / rows.row, nanoseconds,
-                        [&](int64_t place, int64_t i) { copy(in + i * bytes, out + place * bytes); });
+      kernel::visit_size(c.dtype(), [&]<class T>(T*) {
+        UpdateLoop loop = [](const UpdateRange& range, void* y, const void* x) {
+          range.for_each([&](int64_t place, int64_t i) {
+            std::copy_n(static_cast<const T*>(x) + i * range.row, range.row, static_cast<T*>(y) + place * range.row);
+          });
+        };
+        run_updates(rows.at, c.count(0) / rows.row, rows.row, loop, c.output(), c.input(2));
       });
     }},
     .grad =

@@ -15,6 +15,18 @@
 namespace thalweg {
 namespace {
 
+// Integers are chosen with a mask: a mask that jumps about would cost a mispredicted branch per element.
+template <class T> T choose(bool condition, const T& t, const T& e) {
+  if constexpr (std::is_integral_v<T>) {
+    auto mask = static_cast<T>(-static_cast<T>(condition));
+    return static_cast<T>((t & mask) | (e & static_cast<T>(~mask)));
+  } else if constexpr (std::is_same_v<T, kernel::Bytes16>) {
+    return {choose(condition, t.low, e.low), choose(condition, t.high, e.high)};
+  } else {
+    return condition ? t : e;
+  }
+}
+
 // One row of a broadcast selection; a stride of 0 repeats the operand.
 template <class T>
 void select_row(const bool* condition, int64_t condition_stride, const T* t, int64_t t_stride, const T* e,
@@ -25,13 +37,16 @@ void select_row(const bool* condition, int64_t condition_stride, const T* t, int
     if (stride) std::copy_n(from, n, out);
     else std::fill_n(out, n, *from);
   } else if (t_stride && e_stride) {
-    for (int64_t i = 0; i < n; ++i) out[i] = condition[i] ? t[i] : e[i];
+    for (int64_t i = 0; i < n; ++i) out[i] = choose(condition[i], t[i], e[i]);
   } else if (t_stride) {
     const T other = *e;
-    for (int64_t i = 0; i < n; ++i) out[i] = condition[i] ? t[i] : other;
-  } else {
+    for (int64_t i = 0; i < n; ++i) out[i] = choose(condition[i], t[i], other);
+  } else if (e_stride) {
     const T first = *t;
-    for (int64_t i = 0; i < n; ++i) out[i] = condition[i] ? first : e[i * e_stride];
+    for (int64_t i = 0; i < n; ++i) out[i] = choose(condition[i], first, e[i]);
+  } else {
+    const T first = *t, other = *e;
+    for (int64_t i = 0; i < n; ++i) out[i] = choose(condition[i], first, other);
   }
 }
 
@@ -142,23 +157,24 @@ template <class F> void with_test(const KernelCall& c, const F& f) {
   }
 }
 
-// The coordinates of the elements of [begin, end) that hold, one row each.
+// The coordinates of the elements of [begin, end) that hold, one row each. Every element writes its coordinates and
+// only those that hold move on, which spares a mispredicted branch; the rows that are still missing say when to stop.
 template <class Test>
-void write_coordinates(const Shape& shape, const Test& holds, int64_t begin, int64_t end, int64_t* out) {
+void write_coordinates(const Shape& shape, const Test& holds, int64_t begin, int64_t end, int64_t* out,
+                       const int64_t* stop) {
   int rank = shape.rank();
-  if (rank == 0) return;
   int64_t at[Shape::max_rank] = {}, rest = begin;
   for (int d = rank - 1; d >= 0; --d) {
     at[d] = rest % shape[d];
     rest /= shape[d];
   }
-  for (int64_t i = begin; i < end;) {
-    int64_t stop = std::min(end, i + shape[rank - 1] - at[rank - 1]);
-    for (int64_t first = i - at[rank - 1]; i < stop; ++i)
-      if (holds(i)) {
-        for (int d = 0; d < rank - 1; ++d) *out++ = at[d];
-        *out++ = i - first;
-      }
+  for (int64_t i = begin; i < end && out < stop;) {
+    int64_t last = std::min(end, i + shape[rank - 1] - at[rank - 1]);
+    for (int64_t first = i - at[rank - 1]; i < last && out < stop; ++i) {
+      for (int d = 0; d < rank - 1; ++d) out[d] = at[d];
+      out[rank - 1] = i - first;
+      out += holds(i) ? rank : 0;
+    }
     at[rank - 1] = 0;
     for (int d = rank - 2; d >= 0 && ++at[d] == shape[d]; --d) at[d] = 0;
   }
@@ -179,7 +195,8 @@ void run_where(const KernelCall& c) {
     c.allocate(0, {rows.back(), shape.rank()});
     int64_t* out = c.output<int64_t>();
     parallel_chunks(size, chunk, [&](int64_t begin, int64_t end) {
-      write_coordinates(shape, holds, begin, end, out + rows[static_cast<size_t>(begin / chunk)] * shape.rank());
+      auto part = static_cast<size_t>(begin / chunk);
+      write_coordinates(shape, holds, begin, end, out + rows[part] * shape.rank(), out + rows[part + 1] * shape.rank());
     });
   });
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "thalweg/core/error.h"
@@ -22,34 +23,62 @@
 namespace thalweg {
 namespace {
 
-// NaN counts as larger than any number, so that there is an order.
-template <class T> bool exceeds(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) return a > b || (a != a && b == b);
-  else return a > b;
+// An unsigned number that grows with the value; both zeros are one, and NaN counts as larger than any number.
+template <class T> uint64_t rank_of(T value) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+    return rank_of(static_cast<float>(value));
+  } else if constexpr (std::is_floating_point_v<T>) {
+    using U = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+    if (value != value) return static_cast<U>(~U{});
+    U bits = __builtin_bit_cast(U, value == T(0) ? T(0) : value), sign = U{1} << (8 * sizeof(T) - 1);
+    return bits & sign ? static_cast<U>(~bits) : static_cast<U>(bits | sign);
+  } else if constexpr (std::is_signed_v<T>) {
+    return static_cast<uint64_t>(value) - static_cast<uint64_t>(std::numeric_limits<T>::min());
+  } else {
+    return value;
+  }
+}
+
+// What is sorted: descending rank, then ascending place. Ranks of 32 bits share one word with their place.
+struct LongKey {
+  uint64_t inverse;
+  int64_t place;
+  bool operator<(const LongKey& o) const { return inverse < o.inverse || (inverse == o.inverse && place < o.place); }
+};
+int64_t place_of(uint64_t key) { return static_cast<int64_t>(key & 0xffffffff); }
+int64_t place_of(const LongKey& key) { return key.place; }
+
+template <class Key> void order_keys(std::vector<Key>& keys, int64_t k, std::vector<int64_t>& order) {
+  if (k < static_cast<int64_t>(keys.size())) std::nth_element(keys.begin(), keys.begin() + k, keys.end());
+  std::sort(keys.begin(), keys.begin() + k);
+  order.resize(static_cast<size_t>(k));
+  for (size_t i = 0; i < order.size(); ++i) order[i] = place_of(keys[i]);
 }
 
 // The places of the k largest of n, in order.
 template <class T> void find_largest(const T* row, int64_t n, int64_t k, std::vector<int64_t>& order) {
-  using W = kernel::Wide<T>;
-  auto before = [row](int64_t a, int64_t b) {
-    W x = static_cast<W>(row[a]), y = static_cast<W>(row[b]);
-    return exceeds(x, y) || (!exceeds(y, x) && a < b);
-  };
   constexpr int64_t few = 32;
   if (k <= few && k < n) {  // most elements are no match for the smallest that is kept
+    auto before = [row](T value, int64_t kept) { return rank_of(value) > rank_of(row[kept]); };
     order.clear();
+    uint64_t least = 0;  // the smallest rank that is kept, once there are k
     for (int64_t i = 0; i < n; ++i) {
-      auto kept = static_cast<int64_t>(order.size());
-      if (kept == k && (k == 0 || !exceeds(static_cast<W>(row[i]), static_cast<W>(row[order.back()])))) continue;
-      if (kept == k) order.pop_back();
-      order.insert(std::upper_bound(order.begin(), order.end(), i, before), i);
+      bool full = static_cast<int64_t>(order.size()) == k;
+      if (full && rank_of(row[i]) <= least) continue;
+      if (full) order.pop_back();
+      order.insert(std::upper_bound(order.begin(), order.end(), row[i], before), i);
+      least = rank_of(row[order.back()]);
     }
-    return;
+  } else if (sizeof(T) <= 4 && n <= std::numeric_limits<uint32_t>::max()) {
+    std::vector<uint64_t> keys(static_cast<size_t>(n));
+    for (int64_t i = 0; i < n; ++i)
+      keys[static_cast<size_t>(i)] = (~rank_of(row[i]) & 0xffffffff) << 32 | static_cast<uint64_t>(i);
+    order_keys(keys, k, order);
+  } else {
+    std::vector<LongKey> keys(static_cast<size_t>(n));
+    for (int64_t i = 0; i < n; ++i) keys[static_cast<size_t>(i)] = {~rank_of(row[i]), i};
+    order_keys(keys, k, order);
   }
-  order.resize(static_cast<size_t>(n));
-  std::iota(order.begin(), order.end(), int64_t{0});
-  if (k < n) std::nth_element(order.begin(), order.begin() + k, order.end(), before);
-  std::sort(order.begin(), order.begin() + k, before);
 }
 
 struct TopKAttrs {
@@ -297,7 +326,7 @@ const FunctionDef* const functions[] = {
     &define_function<sort>({"sort"}, {"values"}),
     &define_function<argsort>({"argsort"}, {"values"}),
     &define_function<searchsorted>({"searchsorted"}, {"sorted_sequence", "values"}),
-    &define_function<math::top_k>({"math.top_k", "nn.top_k"}, {"input"}),
+    &define_function<static_cast<math::TopK (*)(const TensorLike&, const math::TopKOptions&)>(math::top_k)>({"math.top_k", "nn.top_k"}, {"input"}),
     &define_function<math::in_top_k>({"math.in_top_k", "nn.in_top_k"}, {"targets", "predictions", "k"}),
 };
 }  // namespace

@@ -43,6 +43,8 @@ struct TopK {
 };
 /// The k largest elements along the last axis and where they are; of equal elements the first comes first.
 THALWEG_API TopK top_k(const TensorLike& input, const TopKOptions& options = {});
+/// `auto [values, indices] = top_k(x, 3);`
+inline TopK top_k(const TensorLike& input, int k) { return top_k(input, TopKOptions{.k = Tensor(k)}); }
 /// Whether fewer than k predictions [batch, classes] exceed that of the target; false where that cannot be said.
 THALWEG_API Tensor in_top_k(const TensorLike& targets, const TensorLike& predictions, const TensorLike& k);
 

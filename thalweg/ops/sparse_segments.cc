@@ -2,7 +2,6 @@
 // are made of; the functions over sparse tensors call them.
 #include <algorithm>
 
-#include "thalweg/core/threads.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/gather.h"
 #include "thalweg/ops/grad_call.h"
@@ -48,10 +47,7 @@ template <TypeSet S, class R> void run_sparse(const KernelCall& c) {
     shape[0] = runs.back().id + 1;
   }
   c.allocate(0, shape);
-  kernel::visit_type<S>(c.dtype(), [&]<class T>(T*) {
-    segment::reduce_runs<R, T>(c, runs, shape[0], shape.count(1, shape.rank()), T(0),
-                               [&](int64_t i) { return indices[i]; });
-  });
+  segment::reduce_runs(c, segment::row_loops<S, R>(c.dtype()), runs, indices.data(), false);
 }
 
 void infer_sparse_grad(InferCall& c) {
@@ -63,6 +59,13 @@ void infer_sparse_grad(InferCall& c) {
   if (out.has_rank()) out[0] = rows;
   c.output(0, out);
 }
+
+// What the loop below reads: rows of the gradient, which of them each update takes, and how large its segment is.
+template <class T> struct Scaled {
+  const T* rows;
+  const int64_t* ids;
+  const int64_t* sizes;
+};
 
 // output[indices[i]] += grad[segment_ids[i]] / divisor, where the divisor grows with the segment's size.
 template <class Divide> void run_sparse_grad(const KernelCall& c) {
@@ -83,12 +86,17 @@ template <class Divide> void run_sparse_grad(const KernelCall& c) {
     if constexpr (std::is_same_v<T, W>) total = out;
     std::fill_n(total, shape.count(), W(0));
     if (row == 0 || shape[0] == 0) return;
-    for_each_update({indices.data(), static_cast<size_t>(indices.size())}, shape[0], 1 + static_cast<double>(row),
-                    [&](int64_t place, int64_t i) {
-                      const T* x = in + ids[i] * row;
-                      W scale = Divide::template finish<W>(W(1), sizes[static_cast<size_t>(ids[i])]);
-                      for (int64_t k = 0; k < row; ++k) total[place * row + k] += static_cast<W>(x[k]) * scale;
-                    });
+    const Scaled<T> scaled{in, ids.data(), sizes.data()};
+    UpdateLoop loop = [](const UpdateRange& range, void* y, const void* x) {
+      const auto& from = *static_cast<const Scaled<T>*>(x);
+      range.for_each([&](int64_t place, int64_t i) {
+        W* to = static_cast<W*>(y) + place * range.row;
+        const T* row_in = from.rows + from.ids[i] * range.row;
+        W scale = Divide::template finish<W>(W(1), from.sizes[from.ids[i]]);
+        for (int64_t k = 0; k < range.row; ++k) to[k] += static_cast<W>(row_in[k]) * scale;
+      });
+    };
+    run_updates({indices.data(), static_cast<size_t>(indices.size())}, shape[0], row, loop, total, &scaled);
     if constexpr (!std::is_same_v<T, W>)
       for (int64_t k = 0; k < shape.count(); ++k) out[k] = static_cast<T>(total[k]);
   });

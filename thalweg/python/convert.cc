@@ -336,6 +336,8 @@ Tensor cast_to(const Tensor& value, DType dtype) {
 Tensor convert_weak(PyObject* object, const Tensor& weak, DType dtype) {
   DType from = weak.dtype();
   bool soft = weak.impl()->weak == Weak::soft;
+  if (!soft && weak.size() == 0 && dtype != resource && dtype != variant)
+    return Tensor::empty(dtype, weak.shape());  // [] is of any kind
   bool castable = soft ? plain_types.has(from) && plain_types.has(dtype) : literal_fits(from, dtype);
   if (from != dtype && !castable) refuse_dtype(object, dtype);
   return from == dtype ? strengthen(weak, dtype) : cast_to(weak, dtype);

@@ -14,6 +14,7 @@ struct FunctionPlan {
   Parameters parameters;
   size_t num_params = 0;
   size_t num_options = 0;
+  bool takes_rest = false;  // the last parameter is called args: it takes any number of positional arguments
   PyObject* record = nullptr;
   std::unique_ptr<TensorArguments> kept;  // where all parameters are single tensors
 };
@@ -33,6 +34,7 @@ std::unique_ptr<FunctionPlan> make_plan(const FunctionDef& def) {
   p.callable = last_part(def.names[0]);
   for (const Param& param : def.params) p.add(param.name);
   plan->num_params = p.required = def.params.size();
+  plan->takes_rest = !def.params.empty() && def.params.back().name == "args";
   bool has_name = false;
   if (def.options)
     for (const AttrRow& row : def.options->rows) {
@@ -129,12 +131,30 @@ PyObject* run(PyFunction* self, PyObject* const* slots, Argument* arguments, Ten
   return make_results(self, results);
 }
 
+// f(a, *args, option=...): the positional arguments from the last parameter on are its list.
+void bind_with_rest(const FunctionPlan& plan, PyObject* const* args, size_t flags, PyObject* keywords, PyObject** slots,
+                    nb::object& rest) {
+  auto given = static_cast<size_t>(PyVectorcall_NARGS(flags));
+  size_t first = plan.num_params - 1;
+  size_t num_keywords = keywords ? static_cast<size_t>(PyTuple_GET_SIZE(keywords)) : 0;
+  if (given < first) return plan.parameters.bind(args, flags, keywords, slots);
+  rest = owned(PyTuple_New(static_cast<Py_ssize_t>(given - first)));
+  for (size_t i = first; i < given; ++i)
+    PyTuple_SET_ITEM(rest.ptr(), static_cast<Py_ssize_t>(i - first), Py_NewRef(args[i]));
+  std::vector<PyObject*> bound(args, args + first);
+  bound.push_back(rest.ptr());
+  bound.insert(bound.end(), args + given, args + given + num_keywords);
+  plan.parameters.bind(bound.data(), plan.num_params, keywords, slots);
+}
+
 PyObject* call_function(PyObject* callable, PyObject* const* args, size_t flags, PyObject* keywords) {
   return guarded([&] {
     auto* self = reinterpret_cast<PyFunction*>(callable);
     FunctionPlan& plan = plan_of(self);
     PyObject* slots[Parameters::most];
-    plan.parameters.bind(args, flags, keywords, slots);
+    nb::object rest;
+    if (plan.takes_rest) bind_with_rest(plan, args, flags, keywords, slots, rest);
+    else plan.parameters.bind(args, flags, keywords, slots);
     if (plan.kept) {
       TensorArguments::Use use(*plan.kept);
       Tensor held[TensorArguments::most];

@@ -28,7 +28,7 @@ const char* buffer_format(DType dtype) {
     case int32:
       return "i";
     case int64:
-      return "q";
+      return sizeof(long) == 8 ? "l" : "q";  // what NumPy itself calls int64
     case uint8:
       return "B";
     case uint16:
@@ -36,7 +36,7 @@ const char* buffer_format(DType dtype) {
     case uint32:
       return "I";
     case uint64:
-      return "Q";
+      return sizeof(long) == 8 ? "L" : "Q";
     case bool_:
       return "?";
     case complex64:

@@ -125,10 +125,14 @@ PyObject* same(PyObject* self) { return Py_NewRef(self); }
 // Shapes that cannot meet are simply not equal, as in TensorFlow.
 PyObject* compare_equal(PyObject* self, PyObject* other, bool wanted) {
   if (other == Py_None) return PyBool_FromLong(!wanted);
-  Shape ignored;
-  if (is_tensor(other) && !broadcast_shapes(tensor_of(self).shape(), tensor_of(other).shape(), ignored))
-    return guarded([&] { return wrap(Tensor(!wanted)); });
-  return wanted ? binary<equal>(self, other) : binary<not_equal>(self, other);
+  return guarded([&] {
+    const Tensor& left = tensor_of(self);
+    Tensor right = is_tensor(other) ? tensor_of(other) : operand_like(other, left.dtype());
+    Shape ignored;
+    if (left.dtype() == right.dtype() && !broadcast_shapes(left.shape(), right.shape(), ignored))
+      return wrap(Tensor(!wanted));
+    return call(function_of(wanted ? equal : not_equal, left.dtype() == bool_), left.get(), right.get());
+  });
 }
 
 PyObject* compare(PyObject* self, PyObject* other, int how) {

@@ -82,6 +82,9 @@ PyObject* format(PyObject* self, PyObject* spec) {
     const Tensor& t = tensor_of(self);
     if (PyUnicode_Check(spec) && PyUnicode_GET_LENGTH(spec) == 0) {
       if (t.is_symbolic()) return text(t.str());
+      // NumPy formats a scalar as the Python number of its value, with all the digits that float64 needs.
+      if (t.rank() == 0 && (t.dtype() == float16 || t.dtype() == float32 || t.dtype() == complex64))
+        return checked(PyObject_Str(owned(PyObject_CallMethod(owned(to_numpy(t)).ptr(), "item", nullptr)).ptr()));
       return text(t.rank() == 0 ? scalar_str(t.dtype(), t.impl()->data)
                                 : format_values(t.dtype(), t.shape(), t.impl()->data, FormatStyle::str));
     }

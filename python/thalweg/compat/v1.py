@@ -1,7 +1,11 @@
-"""tf.compat.v1: the package's names, old spellings included."""
+"""tf.compat.v1: the package's names, old spellings included, and what only TensorFlow 1 had."""
 
 import thalweg
+from thalweg import _thalweg
+
+_only_here = {name.rpartition(".")[2]: function for name, function in _thalweg.functions().items()
+              if name.startswith("compat.v1.")}
 
 
 def __getattr__(name):
-    return getattr(thalweg, name)
+    return _only_here[name] if name in _only_here else getattr(thalweg, name)

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""The workloads of bench/run.py in the real TensorFlow, eager. Prints `name seconds` lines.
+
+    tensorflow_peer.py [--threads 1] [--only matmul_1000,exp_1m]
+"""
+
+import argparse
+import os
+import pathlib
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from timing import seconds  # noqa: E402: its folder is on the path only now
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--threads", type=int, default=1)
+parser.add_argument("--only", default="")
+options = parser.parse_args()
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
+
+start = time.perf_counter()
+import tensorflow as tf  # noqa: E402: its import is measured
+
+IMPORT = time.perf_counter() - start
+tf.config.threading.set_intra_op_parallelism_threads(options.threads)
+tf.config.threading.set_inter_op_parallelism_threads(options.threads)
+
+MILLION = 1_000_000
+
+# (size, in, out, window, stride, how many); the same lists as in bench/workloads.h.
+MNIST = [(28, 1, 32, 3, 1, 1), (26, 32, 64, 3, 1, 1)]
+RESNET50 = [(224, 3, 64, 7, 2, 1), (56, 64, 64, 1, 1, 1), (56, 64, 64, 3, 1, 3), (56, 64, 256, 1, 1, 4), (56, 256, 64, 1, 1, 2),
+            (56, 256, 128, 1, 2, 1), (56, 256, 512, 1, 2, 1), (28, 128, 128, 3, 1, 4), (28, 128, 512, 1, 1, 4), (28, 512, 128, 1, 1, 3),
+            (28, 512, 256, 1, 2, 1), (28, 512, 1024, 1, 2, 1), (14, 256, 256, 3, 1, 6), (14, 256, 1024, 1, 1, 6),
+            (14, 1024, 256, 1, 1, 5), (14, 1024, 512, 1, 2, 1), (14, 1024, 2048, 1, 2, 1), (7, 512, 512, 3, 1, 3),
+            (7, 512, 2048, 1, 1, 3), (7, 2048, 512, 1, 1, 2)]
+
+
+def uniform(*shape):
+    return tf.random.uniform(shape, -1, 1)
+
+
+def one_input(function, *shape):
+    """A workload: the function on numbers between -1 and 1."""
+
+    def run():
+        x = uniform(*shape)
+        return seconds(lambda: function(x))
+
+    return run
+
+
+def scalar_add():
+    x, y = tf.constant(1.0), tf.constant(2.0)
+    return seconds(lambda: x + y)
+
+
+def convolutions(layers, batch, padding, backward, rounds):
+    """The best of several rounds; in each, every layer runs as often as the model has it."""
+    best = float("inf")
+    for _ in range(rounds):
+        total = 0.0
+        for place, (size, channels, filters, window, stride, count) in enumerate(layers):
+            image, kernel = uniform(batch, size, size, channels), uniform(window, window, channels, filters)
+            keywords = {"strides": [1, stride, stride, 1], "padding": padding}
+            grad = tf.raw_ops.Conv2D(input=image, filter=kernel, **keywords)
+            for run in range(-1, count):
+                start = time.perf_counter()
+                tf.raw_ops.Conv2D(input=image, filter=kernel, **keywords)
+                if backward and place > 0:
+                    tf.raw_ops.Conv2DBackpropInput(input_sizes=image.shape, filter=kernel, out_backprop=grad, **keywords)
+                if backward:
+                    tf.raw_ops.Conv2DBackpropFilter(input=image, filter_sizes=kernel.shape, out_backprop=grad, **keywords)
+                if run >= 0:
+                    total += time.perf_counter() - start
+        best = min(best, total)
+    return best
+
+
+def batch_norm():
+    x, vector, none = uniform(32, 112, 112, 64), uniform(64), tf.zeros([0])
+    return seconds(lambda: tf.raw_ops.FusedBatchNormV3(x=x, scale=vector, offset=vector, mean=none, variance=none))
+
+
+def positive_log():
+    x = tf.exp(uniform(MILLION))
+    return seconds(lambda: tf.math.log(x))
+
+
+def pool(function):
+    return one_input(lambda x: function(x, 2, 2, "VALID"), 32, 112, 112, 64)
+
+
+WORKLOADS = {
+    "import": lambda: IMPORT,
+    "scalar_add": scalar_add,
+    "matmul_10": one_input(lambda x: tf.matmul(x, x), 10, 10),
+    "matmul_1000": one_input(lambda x: tf.matmul(x, x), 1000, 1000),
+    "matmul_1024": one_input(lambda x: tf.matmul(x, x), 1024, 1024),
+    "chain_1m": one_input(lambda x: tf.tanh(x * 2.0 + 1.0) * tf.exp(-x) + x, MILLION),
+    "exp_1m": one_input(tf.exp, MILLION),
+    "tanh_1m": one_input(tf.tanh, MILLION),
+    "sigmoid_1m": one_input(tf.sigmoid, MILLION),
+    "log_1m": positive_log,
+    "erf_1m": one_input(tf.math.erf, MILLION),
+    "softmax_1024x1000": one_input(tf.nn.softmax, 1024, 1000),
+    "reduce_sum_all": one_input(tf.reduce_sum, 1000, 1000),
+    "reduce_sum_axis_0": one_input(lambda x: tf.reduce_sum(x, 0), 1000, 1000),
+    "reduce_sum_axis_1": one_input(lambda x: tf.reduce_sum(x, 1), 1000, 1000),
+    "transpose_1024x1000": one_input(tf.transpose, 1024, 1000),
+    "mnist_convs_b32": lambda: convolutions(MNIST, 32, "VALID", True, 20),
+    "resnet50_convs_b1": lambda: convolutions(RESNET50, 1, "SAME", False, 5),
+    "resnet50_convs_b16": lambda: convolutions(RESNET50, 16, "SAME", True, 1),
+    "max_pool": pool(tf.nn.max_pool2d),
+    "avg_pool": pool(tf.nn.avg_pool2d),
+    "batch_norm": batch_norm,
+}
+
+for name, run in WORKLOADS.items():
+    if not options.only or name in options.only.split(","):
+        print(name, run(), flush=True)

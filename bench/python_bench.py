@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+"""The workloads in which Python itself takes part. Prints `name seconds` lines for bench/run.py.
+
+    python_bench.py [--only scalar_add,matmul_10,import]
+"""
+
+import argparse
+import time
+
+from timing import seconds
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--only", default="")
+only = parser.parse_args().only
+
+start = time.perf_counter()
+import thalweg as tf  # noqa: E402: its import is measured
+
+IMPORT = time.perf_counter() - start
+
+
+def scalar_add():
+    x, y = tf.constant(1.0), tf.constant(2.0)
+    return seconds(lambda: x + y)
+
+
+def matmul_10():
+    x = tf.ones([10, 10])
+    return seconds(lambda: tf.matmul(x, x))
+
+
+for name, run in {"import": lambda: IMPORT, "scalar_add": scalar_add, "matmul_10": matmul_10}.items():
+    if not only or name in only.split(","):
+        print(name, run(), flush=True)

@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""Measures the workloads here, as bare kernels and in the real TensorFlow, in one sitting, and prints one table.
+
+    run.py BUILD_FOLDER [--only matmul_1000,exp_1m] [--no-tensorflow] [--no-neighbour]
+
+One thread is pinned to one core. Ratios say how many times faster than TensorFlow; `short` marks a target that is missed.
+Compare only numbers of one run: the machine decides the rest.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
+
+# Targets: ("times", n) is n times faster than TensorFlow at 1 and 2 threads, ("seconds", s) an absolute time,
+# ("memory", n) n times faster or within 1.3 of copying. Floors: benchmarks of kernels_bench.cc whose times add up.
+CONV = ("conv_forward", "conv_backward_filter")
+SECOND = "batch:32/size:26/in:32/out:64/window:3/stride:1/pad:0"
+FIRST = "batch:32/size:28/in:1/out:32/window:3/stride:1/pad:0"
+WORKLOADS = {
+    "scalar_add": {"target": ("seconds", 60e-9)},
+    "matmul_10": {"target": ("times", 100), "floor": ["gemm_float32/m:10/k:10/n:10/transposes:0"]},
+    "matmul_1000": {"target": ("times", 1), "floor": ["gemm_float32/m:1000/k:1000/n:1000/transposes:0"]},
+    "matmul_1024": {"target": ("times", 1), "floor": ["gemm_float32/m:1024/k:1024/n:1024/transposes:0"]},
+    "chain_1m": {"target": ("times", 2)},
+    "exp_1m": {"target": ("memory", 2), "floor": ["engine/copy_1m"]},
+    "tanh_1m": {"target": ("memory", 2), "floor": ["engine/copy_1m"]},
+    "sigmoid_1m": {"target": ("memory", 2), "floor": ["engine/copy_1m"]},
+    "log_1m": {"target": ("memory", 2), "floor": ["engine/copy_1m"]},
+    "erf_1m": {"target": ("memory", 2), "floor": ["engine/copy_1m"]},
+    "softmax_1024x1000": {"target": ("times", 1), "floor": ["softmax_rows/rows:1024/classes:1000"]},
+    "reduce_sum_all": {"target": ("times", 1)},
+    "reduce_sum_axis_0": {"target": ("times", 1)},
+    "reduce_sum_axis_1": {"target": ("times", 1)},
+    "transpose_1024x1000": {"target": ("times", 1)},
+    "mnist_convs_b32": {"target": ("times", 1.8), "floor": [f"{name}/{FIRST}" for name in CONV] +
+                        [f"{name}/{SECOND}" for name in (*CONV, "conv_backward_input")]},
+    "resnet50_convs_b1": {"target": ("times", 1.2), "floor": ["resnet50_forward"]},
+    "resnet50_convs_b16": {"target": ("times", 1.2), "slow": True},
+    "max_pool": {"target": ("times", 1), "floor": ["max_pool"]},
+    "avg_pool": {"target": ("times", 1), "floor": ["average_pool"]},
+    "batch_norm": {"target": ("times", 1), "floor": ["batch_norm_train"]},
+}
+PYTHON_TARGETS = {"scalar_add": 100, "matmul_10": 60, "import": 15}
+FIRST_ADD_SECONDS = 20e-3
+NEIGHBOUR_RATIO = 1.5
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", nargs="?", default="build/dev")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--no-tensorflow", action="store_true")
+    parser.add_argument("--no-neighbour", action="store_true")
+    options = parser.parse_args()
+    bench = ROOT / options.build / "bench"
+    only = [name for name in options.only.split(",") if name]
+    names = [name for name in WORKLOADS if not only or name in only]
+
+    floors = sorted({floor for name in names for floor in WORKLOADS[name].get("floor", ())})
+    ours = {threads: run_benchmarks(bench, [f"engine/{name}" for name in names], threads) for threads in (1, 2)}
+    floor = {threads: run_benchmarks(bench, floors, threads) for threads in (1, 2)}
+    theirs = {1: {}, 2: {}} if options.no_tensorflow else {threads: run_tensorflow(names, only, threads) for threads in (1, 2)}
+    rows = [row_of(name, ours, floor, theirs) for name in names]
+    rows += python_rows(options.build, only, theirs) + first_add_row(bench, only)
+    print_table(rows)
+    if not options.no_neighbour:
+        print_neighbour(bench, [name for name in names if not WORKLOADS[name].get("slow")], ours[1])
+
+
+def pinned(threads):
+    return ["taskset", "-c", "0"] if threads == 1 else []
+
+
+def run_benchmarks(bench, names, threads, repetitions=3):
+    """Seconds by name, of those that this build has: the median of the best repetitions."""
+    if not names:
+        return {}
+    pattern = "|".join(f"^{name}(/iterations:\\d+)?/threads:{threads}(/|$)" for name in names)
+    command = [*pinned(threads), str(bench / "thalweg_bench"), f"--benchmark_filter={pattern}", "--benchmark_format=json",
+               "--benchmark_min_time=0.2", f"--benchmark_repetitions={repetitions}"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+    if done.returncode or not done.stdout.strip():
+        print(f"no answer from {bench / 'thalweg_bench'} for {' '.join(names)}", file=sys.stderr)
+        return {}
+    scale = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+    best = {}
+    for result in json.loads(done.stdout)["benchmarks"]:
+        if result.get("run_type") == "aggregate" or result.get("error_occurred"):
+            continue
+        name = result["name"].split("/threads:")[0]
+        best[name] = min(best.get(name, float("inf")), result["real_time"] * scale[result["time_unit"]])
+    return best
+
+
+def tensorflow_python():
+    if found := os.environ.get("THALWEG_TENSORFLOW_PYTHON"):
+        return found
+    made = subprocess.run([ROOT / "tools" / "make_tensorflow_env"], stdout=subprocess.PIPE, text=True, check=False)
+    return made.stdout.strip() if made.returncode == 0 else ""
+
+
+def run_lines(command, environment=None):
+    """Seconds by name from a program that prints `name seconds` lines."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False, env=environment)
+    pairs = [line.split() for line in done.stdout.splitlines() if len(line.split()) == 2]
+    return {name: float(value) for name, value in pairs}
+
+
+def run_tensorflow(names, only, threads):
+    python = tensorflow_python()
+    if not python:
+        print("TensorFlow is not there to be measured.", file=sys.stderr)
+        return {}
+    wanted = names + [name for name in ("import",) if not only or name in only]
+    command = [*pinned(threads), python, str(HERE / "peers" / "tensorflow_peer.py"), "--threads", str(threads), "--only", ",".join(wanted)]
+    return run_lines(command)
+
+
+def row_of(name, ours, floor, theirs):
+    """One line of the table; seconds or None in each column."""
+    kind, amount = WORKLOADS[name]["target"]
+    times = {threads: ours[threads].get(f"engine/{name}") for threads in (1, 2)}
+    parts = {threads: [floor[threads].get(part) for part in WORKLOADS[name].get("floor", ())] for threads in (1, 2)}
+    floors = {threads: sum(parts[threads]) if parts[threads] and None not in parts[threads] else None for threads in (1, 2)}
+    ratios = {threads: theirs[threads][name] / times[threads] if times[threads] and name in theirs[threads] else None for threads in (1, 2)}
+    if times[1] is None:
+        mark = "not there"
+    elif kind == "seconds":
+        mark = "ok" if times[1] <= amount else "short"
+    else:
+        near = kind == "memory" and all(floors[n] and times[n] and times[n] <= 1.3 * floors[n] for n in (1, 2))
+        known = [ratio for ratio in ratios.values() if ratio is not None]
+        mark = "ok" if near or (known and min(known) >= amount) else "short" if known else "?"
+    target = f"{amount * 1e9:.0f} ns" if kind == "seconds" else f"{amount:g}x" + (" or memory" if kind == "memory" else "")
+    return [name, times[1], times[2], floors[1], floors[2], theirs[1].get(name), theirs[2].get(name), ratios[1], ratios[2], target, mark]
+
+
+def python_rows(build, only, theirs):
+    wanted = [name for name in PYTHON_TARGETS if not only or name in only]
+    if not wanted:
+        return []
+    environment = os.environ | {"PYTHONPATH": str(ROOT / build / "python")}
+    command = [*pinned(1), sys.executable, str(HERE / "python_bench.py"), "--only", ",".join(wanted)]
+    runs = [run_lines(command, environment) for _ in range(3)]
+    rows = []
+    for name in wanted:
+        times = [run[name] for run in runs if name in run]
+        mine, other = min(times) if times else None, theirs[1].get(name)
+        ratio = other / mine if mine and other else None
+        mark = "not there" if mine is None else "?" if ratio is None else "ok" if ratio >= PYTHON_TARGETS[name] else "short"
+        rows.append([f"python {name}", mine, None, None, None, other, None, ratio, None, f"{PYTHON_TARGETS[name]}x", mark])
+    return rows
+
+
+def first_add_row(bench, only):
+    """How long the smallest program takes, from start to end."""
+    program = bench / "first_add"
+    if (only and "first_add" not in only) or not program.exists():
+        return []
+    best = float("inf")
+    for _ in range(10):
+        start = time.perf_counter()
+        subprocess.run([program], stdout=subprocess.DEVNULL, check=True)
+        best = min(best, time.perf_counter() - start)
+    mark = "ok" if best <= FIRST_ADD_SECONDS else "short"
+    return [["first_add", best, None, None, None, None, None, None, None, "20 ms", mark]]
+
+
+def duration(seconds):
+    if seconds is None:
+        return "-"
+    for unit, scale in (("s", 1), ("ms", 1e3), ("us", 1e6)):
+        if seconds * scale >= 1:
+            return f"{seconds * scale:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
+def print_table(rows):
+    titles = ["workload", "1 thread", "2 threads", "floor 1", "floor 2", "TensorFlow 1", "TensorFlow 2", "times 1", "times 2", "target", ""]
+    cells = [titles]
+    for row in rows:
+        cells.append([row[0], *(duration(value) for value in row[1:7]), *("-" if value is None else f"{value:.2f}x" for value in row[7:9]), *row[9:]])
+    widths = [max(len(row[column]) for row in cells) for column in range(len(titles))]
+    for row in cells:
+        print("  ".join(text.ljust(width) if column in (0, 9, 10) else text.rjust(width) for column, (text, width) in enumerate(zip(row, widths))).rstrip())
+
+
+def print_neighbour(bench, names, alone):
+    """Two threads beside a process that keeps one core busy, against one thread alone."""
+    neighbour = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        beside = run_benchmarks(bench, [f"engine/{name}" for name in names], 2, repetitions=2)
+    finally:
+        neighbour.kill()
+        neighbour.wait()
+    print("\n2 threads beside a busy process, against 1 thread alone (at most 1.5x)")
+    for name in names:
+        one, two = alone.get(f"engine/{name}"), beside.get(f"engine/{name}")
+        if one and two and one > 20e-6:
+            print(f"{name:22s} {duration(two):>10s} {two / one:6.2f}x  {'ok' if two / one <= NEIGHBOUR_RATIO else 'short'}")
+
+
+if __name__ == "__main__":
+    main()

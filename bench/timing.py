@@ -1,0 +1,26 @@
+"""How bench measures a Python call."""
+
+import statistics
+import time
+
+
+def seconds(call, budget=1.0, rounds=5):
+    """The best median over several rounds, after a warm-up: a busy machine disturbs single rounds."""
+    for _ in range(3):
+        call()
+    start = time.perf_counter()
+    call()
+    once = max(time.perf_counter() - start, 1e-8)
+    count = max(1, min(200_000, int(budget / rounds / once)))
+    samples = min(count, 50)
+    inner = max(1, count // samples)
+    best = float("inf")
+    for _ in range(rounds):
+        times = []
+        for _ in range(samples):
+            start = time.perf_counter()
+            for _ in range(inner):
+                call()
+            times.append((time.perf_counter() - start) / inner)
+        best = min(best, statistics.median(times))
+    return best

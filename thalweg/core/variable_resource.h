@@ -1,0 +1,53 @@
+// The object behind the handle of a variable: a value that ops read and replace.
+#pragma once
+#include <mutex>
+#include <utility>
+
+#include "thalweg/core/resource.h"
+#include "thalweg/core/tensor.h"
+
+namespace thalweg {
+
+/// A value that changes. Reads are snapshots: a tensor once read never changes. Safe to share by threads.
+class THALWEG_API VariableResource : public Resource {
+ public:
+  /// `shape` is what every value must fit; it may be partly unknown. Without a value the variable is uninitialised.
+  VariableResource(std::string name, DType dtype, const Shape& shape, Tensor value = {});
+
+  const std::string& name() const { return name_; }
+  DType dtype() const { return dtype_; }
+  /// The shape every value must fit.
+  const Shape& shape() const { return shape_; }
+  bool is_initialized() const;
+  std::string describe() const override;
+
+  /// The value now; FailedPreconditionError before the first.
+  Tensor read() const;
+  /// Puts another value in its place; InvalidArgumentError when its dtype or shape does not fit.
+  void assign(const Tensor& value);
+  /// Calls `change(value)` while nobody else reads or writes; what it returns is the new value.
+  template <class Change> void update(Change change) {
+    std::lock_guard lock(mutex_);
+    check_initialized();
+    Tensor changed = change(std::as_const(value_));
+    check_fits(changed);
+    value_ = std::move(changed);
+  }
+
+ private:
+  void check_initialized() const;
+  void check_fits(const Tensor& value) const;
+
+  const std::string name_;
+  const DType dtype_;
+  const Shape shape_;
+  mutable std::mutex mutex_;
+  Tensor value_;
+};
+
+/// A scalar of dtype resource that leads to the object.
+THALWEG_API Tensor make_handle(ResourceHandle resource);
+/// The variable a handle leads to; InvalidArgumentError when it leads nowhere or to something else.
+THALWEG_API VariableResource& variable_of(const Tensor& handle);
+
+}  // namespace thalweg

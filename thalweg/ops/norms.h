@@ -1,0 +1,50 @@
+// Norms of vectors and matrices, and tensors scaled by them.
+#pragma once
+#include <vector>
+
+#include "thalweg/core/tensor.h"
+#include "thalweg/ops/attrs.h"
+
+namespace thalweg {
+
+struct NormOptions {
+  Tensor ord = {};  // "euclidean" where left out; "fro", "inf", or a number such as 1, 2 or infinity
+  Axis axis = {};   // one axis for vectors, two for matrices; left out, all elements make one vector
+  Flag keepdims = {};
+};
+/// The norm of vectors or matrices: `norm(x, {.ord = 1, .axis = {0, 1}})`.
+THALWEG_API Tensor norm(const TensorLike& tensor, const NormOptions& options = {});
+
+namespace linalg {
+using thalweg::norm;
+
+struct NormalizeOptions {
+  Tensor ord = {};
+  Axis axis = {};
+};
+struct NormalizeResult {
+  Tensor normalized, norm;
+};
+/// A tensor divided by its norm, and the norm with the axes kept.
+THALWEG_API NormalizeResult normalize(const TensorLike& tensor, const NormalizeOptions& options = {});
+
+/// The Euclidean norm of all elements of several tensors; None among them counts as nothing.
+THALWEG_API Tensor global_norm(const std::vector<Tensor>& t_list);
+}  // namespace linalg
+
+struct L2NormalizeOptions {
+  Axis axis = {};
+  double epsilon = 1e-12;
+};
+namespace math {
+/// x divided by its Euclidean norm along an axis, which counts as at least sqrt(epsilon).
+THALWEG_API Tensor l2_normalize(const TensorLike& x, const L2NormalizeOptions& options = {});
+}  // namespace math
+namespace nn {
+using math::l2_normalize;
+}
+namespace linalg {
+using math::l2_normalize;
+}
+
+}  // namespace thalweg
