@@ -28,6 +28,7 @@ struct Case {
   double tolerance = -1;  // negative: the dtype's
   std::string error;      // the exception it must raise
   bool shape_only = false;
+  std::vector<bool> unset;  // outputs that TensorFlow leaves unset: only their shape counts
 
   /// "Exp row 3 [float64]", for messages.
   std::string describe() const;

@@ -137,6 +137,11 @@ void run_batch_norm(const KernelCall& c) {
   }
   kernels::batch_norm_infer(c.dtype(0), s, c.input(0), scale.data(), offset.data(), mean.data(), variance.data(),
                             a.epsilon, c.output(0));
+  if (c.count(0) == 0) {  // of nothing there is no mean, TensorFlow says
+    float nan = std::numeric_limits<float>::quiet_NaN();
+    for (float* to : {new_mean.data(), new_variance.data(), saved_mean.data(), saved_variance.data()}) std::fill_n(to, s.channels, nan);
+    return;
+  }
   for (float* to : {new_mean.data(), saved_mean.data()}) std::copy_n(mean.data(), s.channels, to);
   for (float* to : {new_variance.data(), saved_variance.data()}) std::copy_n(variance.data(), s.channels, to);
 }

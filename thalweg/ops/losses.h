@@ -43,13 +43,4 @@ struct BiasAddOptions {
 /// Adds one number to each channel.
 THALWEG_API Tensor bias_add(const TensorLike& value, const TensorLike& bias, const BiasAddOptions& options = {});
 
-struct AverageLossOptions {
-  Tensor sample_weight = {};
-  Tensor global_batch_size = {};  // the number of examples where left out
-};
-/// The sum of the losses of examples, divided by the size of the whole batch.
-THALWEG_API Tensor compute_average_loss(const Tensor& per_example_loss, const AverageLossOptions& options = {});
-/// The sum of regularisation losses, divided by the number of replicas.
-THALWEG_API Tensor scale_regularization_loss(const Tensor& regularization_loss);
-
 }  // namespace thalweg::nn

@@ -81,25 +81,6 @@ Tensor log_poisson_loss(const Tensor& targets, const Tensor& log_input, const Lo
   return loss + where(small, zeros_like(targets), stirling);
 }
 
-Tensor compute_average_loss(const Tensor& per_example_loss, const AverageLossOptions& options) {
-  if (per_example_loss.rank() == 0)
-    throw ValueError("compute_average_loss: per_example_loss must have one element per example");
-  Tensor loss = per_example_loss;
-  if (options.sample_weight.defined()) {
-    Tensor weight = cast(options.sample_weight, loss.dtype());
-    // One weight per example, whether or not one of the two has a last dimension of 1.
-    if (weight.rank() == loss.rank() + 1) weight = squeeze(weight, {.axis = -1});
-    else if (weight.rank() > 0 && weight.rank() == loss.rank() - 1) weight = expand_dims(weight, -1);
-    loss = loss * weight;
-  }
-  Tensor examples = options.global_batch_size.defined() ? options.global_batch_size : size(per_example_loss);
-  if (!options.global_batch_size.defined() && per_example_loss.rank() > 1)
-    examples = thalweg::shape(per_example_loss)[0];
-  return math::divide_no_nan(reduce_sum(loss), cast(examples, loss.dtype()));
-}
-
-Tensor scale_regularization_loss(const Tensor& regularization_loss) { return reduce_sum(regularization_loss); }
-
 }  // namespace nn
 
 namespace {
@@ -110,8 +91,6 @@ const FunctionDef* const functions[] = {
     &define_function<nn::weighted_cross_entropy_with_logits>({"nn.weighted_cross_entropy_with_logits"},
                                                              {"labels", "logits", "pos_weight"}),
     &define_function<nn::log_poisson_loss>({"nn.log_poisson_loss"}, {"targets", "log_input"}),
-    &define_function<nn::compute_average_loss>({"nn.compute_average_loss"}, {"per_example_loss"}),
-    &define_function<nn::scale_regularization_loss>({"nn.scale_regularization_loss"}, {"regularization_loss"}),
 };
 }  // namespace
 
