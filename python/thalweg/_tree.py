@@ -77,6 +77,8 @@ def module(path):
     """The module of a dotted path below the package, made where it is not a file."""
     name = "thalweg." + path
     found = sys.modules.get(name)
+    if found is None and path.partition(".")[0] in FILES:
+        return importlib.import_module(name)
     if found is None:
         found = types.ModuleType(name, f"The functions of tf.{path}.")
         found.__path__ = []  # a package, so that submodules import

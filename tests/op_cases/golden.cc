@@ -11,6 +11,7 @@
 #include "thalweg/core/error.h"
 #include "thalweg/io/npy.h"
 #include "thalweg/ops/apply.h"
+#include "thalweg/ops/parameter.h"
 
 namespace thalweg::testing {
 namespace {
@@ -292,7 +293,10 @@ std::vector<Tensor> run_function(const Case& c) {
     } else {
       int row = f->options ? f->options->find(name) : -1;
       if (row < 0) refuse(name);
-      if (!f->options->set(options.get(), row, attr_from_json(value, f->options->rows[static_cast<size_t>(row)].type->kind, c.family))) refuse(name + " = " + value.dump());
+      const MemberType& type = *f->options->rows[static_cast<size_t>(row)].type;
+      bool bare = &type == &member_type<Parameter>() && !value.is_null() && !value.is_object();
+      AttrValue converted = bare ? AttrValue(literal_from_json(value)) : attr_from_json(value, type.kind, c.family);
+      if (!f->options->set(options.get(), row, converted)) refuse(name + " = " + value.dump());
     }
   }
   for (const Param& p : f->params)

@@ -172,7 +172,8 @@ Tensor histogram_fixed_width_bins(const TensorLike& values, const TensorLike& va
   if (!bins.is_symbolic() && (bins.size() != 1 || bins.item<int64_t>() < 1))
     throw InvalidArgumentError("histogram_fixed_width_bins: nbins must be one positive number, got " + bins.str());
   if (ends.shape().has_rank() && (ends.rank() != 1 || ends.shape()[0] != 2))
-    throw InvalidArgumentError("histogram_fixed_width_bins: value_range must hold two numbers, got shape " + ends.shape().brackets());
+    throw InvalidArgumentError("histogram_fixed_width_bins: value_range must hold two numbers, got shape " +
+                               ends.shape().brackets());
   Tensor share = truediv(x - ends(0), ends(1) - ends(0));
   Tensor last = cast(bins, int32) - 1;
   Tensor place = floor(cast(bins, share.dtype()) * share);

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "thalweg/core/error.h"
+#include "thalweg/ops/parameter.h"
 #include "thalweg/python/arguments.h"
 #include "thalweg/python/convert.h"
 
@@ -189,6 +190,8 @@ AttrValue to_attr_value(PyObject* value, const MemberType& type, const char* nam
     case AttrKind::dtypes:
       return to_list<DType>(value, name, type.kind, to_dtype_attr);
     case AttrKind::tensor:
+      // A bare number takes the dtype of the call: uniform([2], maxval=3) draws reals.
+      if (&type == &member_type<Parameter>()) return weak_tensor(value);
       return natural_tensor(value);
   }
   return {};
