@@ -92,6 +92,7 @@ bool read_argument(const FunctionDef& def, size_t i, PyObject* value, Argument& 
   const Param& param = def.params[i];
   switch (param.kind) {
     case ParamKind::tensor:
+      if (value == Py_None) return false;  // an undefined tensor; a function that needs one says so
       argument.tensor = borrow_natural(value, held);
       return is_heavy(argument.tensor);
     case ParamKind::tensor_like:
