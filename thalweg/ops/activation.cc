@@ -101,7 +101,10 @@ const Op& LeakyRelu = define_op({
       using T = decltype(x);
       return x > T(0) ? x : x * T(a.alpha);
     }),
-    .grad = [](GradCall& g) { g.input_grad(0, apply1(LeakyReluGrad, {g.output_grad(), g.input()}, g.attrs<LeakyReluAttrs>())); },
+    .grad =
+        [](GradCall& g) {
+          g.input_grad(0, apply1(LeakyReluGrad, {g.output_grad(), g.input()}, g.attrs<LeakyReluAttrs>()));
+        },
     .traits = elementwise,
 });
 
@@ -172,9 +175,7 @@ const Op& Softplus = define_op({
     .doc = "log(exp(x) + 1), without overflow.",
     .signature = "features: T -> activations: T",
     .infer = infer::like_input<0>,
-    .kernel = kernel::unary<float_types>([](auto x) {
-      return scalar::softplus(x);
-    }),
+    .kernel = kernel::unary<float_types>([](auto x) { return scalar::softplus(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, apply1(SoftplusGrad, {g.output_grad(), g.input()})); },
     .traits = elementwise,
 });
@@ -225,12 +226,14 @@ Tensor crelu(const Tensor& features, const CreluOptions& options) {
 Tensor silu(const Tensor& features, const SiluOptions& options) {
   return features * sigmoid(options.beta == 1.0 ? features : options.beta * features);
 }
+// TensorFlow rounds two of the constants to float32, whatever the dtype of the features.
 Tensor gelu(const Tensor& features, const GeluOptions& options) {
   if (options.approximate) {
-    constexpr double root_two_over_pi = 0.7978845608028654;
-    return 0.5 * features * (1.0 + tanh(root_two_over_pi * (features + 0.044715 * thalweg::pow(features, 3))));
+    constexpr double root_two_over_pi = 0.7978845608028654, cubic = 0.044715f;
+    return 0.5 * features * (1.0 + tanh(root_two_over_pi * (features + cubic * thalweg::pow(features, 3))));
   }
-  return 0.5 * features * (1.0 + math::erf(features / 1.4142135623730951));
+  constexpr double root_two = 1.4142135623730951f;
+  return 0.5 * features * (1.0 + math::erf(features / root_two));
 }
 
 }  // namespace nn

@@ -22,8 +22,7 @@ void infer_equal(InferCall& c) {
   c.output(0, both);
 }
 // Shapes that do not broadcast: nothing is equal.
-template <bool Answer>
-void run_equal(const KernelCall& c) {
+template <bool Answer> void run_equal(const KernelCall& c) {
   Shape both;
   if (broadcast_shapes(c.shape(0), c.shape(1), both)) return kernel::run_binary(c);
   *c.output<bool>() = Answer;
@@ -120,15 +119,17 @@ struct ApproximateEqualAttrs {
 };
 const Op& ApproximateEqual = define_op({
     .name = "ApproximateEqual",
-    .doc = "|x - y| < tolerance; x and y have one shape.",
+    .doc = "|x - y| <= tolerance; x and y have one shape.",
     .signature = "x: T, y: T -> z: bool",
     .attrs = attrs_of<ApproximateEqualAttrs>(),
     .infer = infer::same_shape,
     .kernel = kernel::binary<number_types, ApproximateEqualAttrs>([](auto x, auto y, const ApproximateEqualAttrs& a) {
       using T = decltype(x);
-      if constexpr (std::is_unsigned_v<T>) return static_cast<double>(static_cast<T>(x - y)) < static_cast<double>(a.tolerance);
-      else if constexpr (std::is_integral_v<T>) return std::abs(static_cast<double>(x) - static_cast<double>(y)) < static_cast<double>(a.tolerance);
-      else return static_cast<double>(std::abs(x - y)) < static_cast<double>(a.tolerance);
+      if constexpr (std::is_unsigned_v<T>)
+        return static_cast<double>(static_cast<T>(x - y)) <= static_cast<double>(a.tolerance);
+      else if constexpr (std::is_integral_v<T>)
+        return std::abs(static_cast<double>(x) - static_cast<double>(y)) <= static_cast<double>(a.tolerance);
+      else return static_cast<double>(std::abs(x - y)) <= static_cast<double>(a.tolerance);
     }),
     .traits = {.elementwise = true, .commutative = true, .not_differentiable = "the result is boolean"},
 });

@@ -197,6 +197,12 @@ const Op& OneHot = define_op({
     .traits = {.not_differentiable = "indices have no gradient"},
 });
 
+// One number is the shape of a vector.
+Tensor as_vector(const TensorLike& shape) {
+  Tensor dims = index_tensor(shape);
+  return dims.rank() == 0 ? reshape(dims, {1}) : dims;
+}
+
 }  // namespace
 
 Tensor zero_of(DType dtype) {
@@ -242,8 +248,12 @@ Tensor constant(const TensorLike& value, const ConstantOptions& options) {
 }
 
 Tensor fill(const TensorLike& dims, const TensorLike& value) { return apply1(Fill, {index_tensor(dims), value}); }
-Tensor zeros(const TensorLike& shape, const ZerosOptions& options) { return fill(shape, zero_of(options.dtype)); }
-Tensor ones(const TensorLike& shape, const ZerosOptions& options) { return fill(shape, one_of(options.dtype)); }
+Tensor zeros(const TensorLike& shape, const ZerosOptions& options) {
+  return fill(as_vector(shape), zero_of(options.dtype));
+}
+Tensor ones(const TensorLike& shape, const ZerosOptions& options) {
+  return fill(as_vector(shape), one_of(options.dtype));
+}
 Tensor zeros_like(const TensorLike& input, const LikeOptions& options) {
   if (options.dtype == DType::invalid || options.dtype == input.tensor().dtype()) return apply1(ZerosLike, {input});
   return fill(shape(input), zero_of(options.dtype));

@@ -24,15 +24,13 @@ namespace scalar = kernels::scalar;
 constexpr TypeSet fc_types = float_types | complex_types;
 
 // The smallest integer divided by -1 does not fit; it wraps around instead of trapping.
-template <class T>
-[[gnu::always_inline]] inline T truncated(T x, T y) {
+template <class T> [[gnu::always_inline]] inline T truncated(T x, T y) {
   if constexpr (std::is_signed_v<T>) {
     if (y == T(-1)) return static_cast<T>(0 - static_cast<uint64_t>(x));
   }
   return static_cast<T>(x / y);
 }
-template <class T>
-[[gnu::always_inline]] inline T remainder(T x, T y) {
+template <class T> [[gnu::always_inline]] inline T remainder(T x, T y) {
   if constexpr (std::is_signed_v<T>) {
     if (y == T(-1)) return T(0);
   }
@@ -41,7 +39,7 @@ template <class T>
 
 // Integers are checked once, before the loop: a zero among the divisors would trap.
 void run_checked(const KernelCall& c) {
-  if (is_integer(c.dtype()) && any_zero(c.tensor(1))) c.fail("integer division by zero");
+  if (is_integer(c.dtype()) && c.tensor(0).size() > 0 && any_zero(c.tensor(1))) c.fail("integer division by zero");
   kernel::run_binary(c);
 }
 constexpr Kernel checked(Kernel k) { return {run_checked, k.loops, k.types}; }
@@ -129,10 +127,11 @@ const Op& FloorMod = define_op({
         return r != T(0) && (r < T(0)) != (y < T(0)) ? r + y : r;
       }
     })),
-    .grad = [](GradCall& g) {
-      g.input_grad(0, g.output_grad());
-      if (g.wants(1)) g.input_grad(1, -(g.output_grad() * floordiv(g.input(0), g.input(1))));
-    },
+    .grad =
+        [](GradCall& g) {
+          g.input_grad(0, g.output_grad());
+          if (g.wants(1)) g.input_grad(1, -(g.output_grad() * floordiv(g.input(0), g.input(1))));
+        },
     .traits = elementwise,
 });
 
@@ -167,11 +166,12 @@ const Op& DivNoNan = define_op({
     .signature = "x: T, y: T -> z: T",
     .infer = infer::broadcast,
     .kernel = kernel::binary<fc_types>([](auto x, auto y) { return y == decltype(y)(0) ? decltype(x)(0) : x / y; }),
-    .grad = [](GradCall& g) {
-      Tensor x = conj(g.input(0)), y = conj(g.input(1));
-      if (g.wants(0)) g.input_grad(0, math::divide_no_nan(g.output_grad(), y));
-      if (g.wants(1)) g.input_grad(1, g.output_grad() * math::divide_no_nan(math::divide_no_nan(-x, y), y));
-    },
+    .grad =
+        [](GradCall& g) {
+          Tensor x = conj(g.input(0)), y = conj(g.input(1));
+          if (g.wants(0)) g.input_grad(0, math::divide_no_nan(g.output_grad(), y));
+          if (g.wants(1)) g.input_grad(1, g.output_grad() * math::divide_no_nan(math::divide_no_nan(-x, y), y));
+        },
     .traits = elementwise,
 });
 
@@ -189,7 +189,8 @@ const Op& Xlogy = define_op({
     .doc = "x * log(y), and 0 where x is 0.",
     .signature = "x: T, y: T -> z: T",
     .infer = infer::broadcast,
-    .kernel = kernel::binary<fc_types>([](auto x, auto y) { return x == decltype(x)(0) ? decltype(x)(0) : x * scalar::log(y); }),
+    .kernel = kernel::binary<fc_types>(
+        [](auto x, auto y) { return x == decltype(x)(0) ? decltype(x)(0) : x * scalar::log(y); }),
     .traits = elementwise,
 });
 
@@ -198,26 +199,35 @@ const Op& Xlog1py = define_op({
     .doc = "x * log1p(y), and 0 where x is 0.",
     .signature = "x: T, y: T -> z: T",
     .infer = infer::broadcast,
-    .kernel = kernel::binary<fc_types>([](auto x, auto y) { return x == decltype(x)(0) ? decltype(x)(0) : x * scalar::log1p(y); }),
+    .kernel = kernel::binary<fc_types>(
+        [](auto x, auto y) { return x == decltype(x)(0) ? decltype(x)(0) : x * scalar::log1p(y); }),
     .traits = elementwise,
 });
 
-template <class F>
-bool any_integer(const Tensor& t, F wrong) {
+template <class F> bool any_integer(const Tensor& t, F wrong) {
   auto scan = [&]<class T>(T) {
     const T* p = static_cast<const T*>(t.impl()->data);
     return std::any_of(p, p + t.size(), wrong);
   };
   switch (t.dtype()) {
-    case DType::int8: return scan(int8_t{});
-    case DType::int16: return scan(int16_t{});
-    case DType::int32: return scan(int32_t{});
-    case DType::int64: return scan(int64_t{});
-    case DType::uint8: return scan(uint8_t{});
-    case DType::uint16: return scan(uint16_t{});
-    case DType::uint32: return scan(uint32_t{});
-    case DType::uint64: return scan(uint64_t{});
-    default: return false;
+    case DType::int8:
+      return scan(int8_t{});
+    case DType::int16:
+      return scan(int16_t{});
+    case DType::int32:
+      return scan(int32_t{});
+    case DType::int64:
+      return scan(int64_t{});
+    case DType::uint8:
+      return scan(uint8_t{});
+    case DType::uint16:
+      return scan(uint16_t{});
+    case DType::uint32:
+      return scan(uint32_t{});
+    case DType::uint64:
+      return scan(uint64_t{});
+    default:
+      return false;
   }
 }
 
@@ -238,8 +248,8 @@ Tensor divide_as_reals(const Op& op, const char* name, const TensorLike& x, cons
   if (!is_integer(t)) return apply1(op, {x, y});
   Tensor a = x.as(t), b = y.as(t);
   if (a.dtype() != b.dtype())
-    throw TypeError(std::string(name) + ": x and y must have the same dtype, got " + std::string(name_of(a.dtype())) + " and " +
-                    std::string(name_of(b.dtype())));
+    throw TypeError(std::string(name) + ": x and y must have the same dtype, got " + std::string(name_of(a.dtype())) +
+                    " and " + std::string(name_of(b.dtype())));
   DType real = size_of(t) <= 2 ? float32 : float64;
   return apply1(op, {cast(a, real), cast(b, real)});
 }

@@ -182,12 +182,17 @@ const Op& GatherNd = define_op({
 });
 
 // The coordinates of the batch, put before those that are given.
-Tensor with_batch_coordinates(const Tensor& indices, int64_t batch_dims) {
+Tensor with_batch_coordinates(const Shape& params, const Tensor& indices, int64_t batch_dims) {
   int rank = indices.rank();
   if (rank < 0) throw ValueError("gather_nd: batch_dims needs indices of known rank");
   if (batch_dims < 0 || batch_dims >= rank)
     throw ValueError("gather_nd: batch_dims must lie in [0, " + std::to_string(rank) + ") for indices of shape " +
                      indices.shape().brackets() + ", got " + std::to_string(batch_dims));
+  for (int d = 0; d < batch_dims && d < params.rank(); ++d)
+    if (params[d] >= 0 && indices.shape()[d] >= 0 && params[d] != indices.shape()[d])
+      throw InvalidArgumentError("gather_nd: params of shape " + params.brackets() + " and indices of shape " +
+                                 indices.shape().brackets() + " differ in the first " + std::to_string(batch_dims) +
+                                 " dimensions");
   Tensor dims = shape(indices, {.out_type = int64});
   std::vector<int64_t> outer;
   for (int d = 0; d < rank - 1; ++d) outer.push_back(d);
@@ -210,7 +215,8 @@ Tensor gather(const TensorLike& params, const TensorLike& indices, const GatherO
 }
 Tensor gather_nd(const TensorLike& params, const TensorLike& indices, const GatherNdOptions& options) {
   if (options.batch_dims == 0) return apply1(GatherNd, {params, indices});
-  return apply1(GatherNd, {params, with_batch_coordinates(indices.own(), options.batch_dims)});
+  Tensor table = params.own();
+  return apply1(GatherNd, {table, with_batch_coordinates(table.shape(), indices.own(), options.batch_dims)});
 }
 Tensor nn::embedding_lookup(const TensorLike& params, const TensorLike& ids, const EmbeddingLookupOptions& options) {
   Tensor list = ids.own(), rows = gather(params, list);

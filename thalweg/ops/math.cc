@@ -15,9 +15,9 @@
 #include "thalweg/ops/elementwise.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/grad_call.h"
-#include "thalweg/ops/selection.h"
 #include "thalweg/ops/math_complex.h"
 #include "thalweg/ops/math_elementary.h"
+#include "thalweg/ops/selection.h"
 
 namespace thalweg {
 namespace {
@@ -30,10 +30,11 @@ const Op& AddV2 = define_op({
     .signature = "x: T, y: T -> z: T",
     .infer = infer::broadcast,
     .kernel = kernel::binary<number_types>([](auto x, auto y) { return x + y; }),
-    .grad = [](GradCall& g) {
-      g.input_grad(0, g.output_grad());
-      g.input_grad(1, g.output_grad());
-    },
+    .grad =
+        [](GradCall& g) {
+          g.input_grad(0, g.output_grad());
+          g.input_grad(1, g.output_grad());
+        },
     .traits = {.elementwise = true, .commutative = true},
 });
 
@@ -42,12 +43,13 @@ const Op& Add = define_op({
     .doc = "x + y; strings are joined.",
     .signature = "x: T, y: T -> z: T",
     .infer = infer::broadcast,
-    .kernel = kernel::binary<float_types | signed_types | types(uint8, string) | complex_types>(
-        [](const auto& x, const auto& y) { return x + y; }),
-    .grad = [](GradCall& g) {
-      g.input_grad(0, g.output_grad());
-      g.input_grad(1, g.output_grad());
-    },
+    .kernel = kernel::binary < float_types | signed_types | types(uint8, string) |
+              complex_types > ([](const auto& x, const auto& y) { return x + y; }),
+    .grad =
+        [](GradCall& g) {
+          g.input_grad(0, g.output_grad());
+          g.input_grad(1, g.output_grad());
+        },
     .traits = elementwise,
 });
 
@@ -57,10 +59,11 @@ const Op& Sub = define_op({
     .signature = "x: T, y: T -> z: T",
     .infer = infer::broadcast,
     .kernel = kernel::binary<number_types>([](auto x, auto y) { return x - y; }),
-    .grad = [](GradCall& g) {
-      g.input_grad(0, g.output_grad());
-      if (g.wants(1)) g.input_grad(1, -g.output_grad());
-    },
+    .grad =
+        [](GradCall& g) {
+          g.input_grad(0, g.output_grad());
+          if (g.wants(1)) g.input_grad(1, -g.output_grad());
+        },
     .traits = elementwise,
 });
 
@@ -70,13 +73,15 @@ const Op& Mul = define_op({
     .signature = "x: T, y: T -> z: T",
     .infer = infer::broadcast,
     .kernel = kernel::binary<number_types>([](auto x, auto y) {
-      if constexpr (std::is_integral_v<decltype(x)>) return static_cast<decltype(x)>(static_cast<uint64_t>(x) * static_cast<uint64_t>(y));
+      if constexpr (std::is_integral_v<decltype(x)>)
+        return static_cast<decltype(x)>(static_cast<uint64_t>(x) * static_cast<uint64_t>(y));
       else return x * y;
     }),
-    .grad = [](GradCall& g) {
-      if (g.wants(0)) g.input_grad(0, g.output_grad() * conj(g.input(1)));
-      if (g.wants(1)) g.input_grad(1, g.output_grad() * conj(g.input(0)));
-    },
+    .grad =
+        [](GradCall& g) {
+          if (g.wants(0)) g.input_grad(0, g.output_grad() * conj(g.input(1)));
+          if (g.wants(1)) g.input_grad(1, g.output_grad() * conj(g.input(0)));
+        },
     .traits = {.elementwise = true, .commutative = true},
 });
 
@@ -85,11 +90,13 @@ const Op& MulNoNan = define_op({
     .doc = "x * y, and 0 where y is 0 even if x is infinite or NaN.",
     .signature = "x: T, y: T -> z: T",
     .infer = infer::broadcast,
-    .kernel = kernel::binary<float_types | complex_types>([](auto x, auto y) { return y == decltype(y)(0) ? decltype(x)(0) : x * y; }),
-    .grad = [](GradCall& g) {
-      if (g.wants(0)) g.input_grad(0, math::multiply_no_nan(g.output_grad(), g.input(1)));
-      if (g.wants(1)) g.input_grad(1, math::multiply_no_nan(g.input(0), g.output_grad()));
-    },
+    .kernel = kernel::binary < float_types |
+              complex_types > ([](auto x, auto y) { return y == decltype(y)(0) ? decltype(x)(0) : x * y; }),
+    .grad =
+        [](GradCall& g) {
+          if (g.wants(0)) g.input_grad(0, math::multiply_no_nan(g.output_grad(), g.input(1)));
+          if (g.wants(1)) g.input_grad(1, math::multiply_no_nan(g.input(0), g.output_grad()));
+        },
     .traits = elementwise,
 });
 
@@ -98,10 +105,12 @@ const Op& Neg = define_op({
     .doc = "-x.",
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
-    .kernel = kernel::unary<float_types | signed_types | complex_types>([](auto x) {
-      if constexpr (std::is_integral_v<decltype(x)>) return static_cast<decltype(x)>(0 - static_cast<uint64_t>(x));
-      else return -x;
-    }),
+    .kernel = kernel::unary < float_types | signed_types | complex_types > ([](auto x) {
+                                                             if constexpr (std::is_integral_v<decltype(x)>)
+                                                               return static_cast<decltype(x)>(
+                                                                   0 - static_cast<uint64_t>(x));
+                                                             else return -x;
+                                                           }),
     .grad = [](GradCall& g) { g.input_grad(0, -g.output_grad()); },
     .traits = elementwise,
 });
@@ -112,11 +121,12 @@ const Op& Maximum = define_op({
     .signature = "x: T, y: T -> z: T",
     .infer = infer::broadcast,
     .kernel = kernel::binary<real_types>([](auto x, auto y) { return x > y || x != x ? x : y; }),
-    .grad = [](GradCall& g) {
-      Tensor zero = zeros_like(g.output_grad()), first = greater_equal(g.input(0), g.input(1));
-      if (g.wants(0)) g.input_grad(0, where(first, g.output_grad(), zero));
-      if (g.wants(1)) g.input_grad(1, where(first, zero, g.output_grad()));
-    },
+    .grad =
+        [](GradCall& g) {
+          Tensor zero = zeros_like(g.output_grad()), first = greater_equal(g.input(0), g.input(1));
+          if (g.wants(0)) g.input_grad(0, where(first, g.output_grad(), zero));
+          if (g.wants(1)) g.input_grad(1, where(first, zero, g.output_grad()));
+        },
     .traits = elementwise,
 });
 
@@ -126,11 +136,12 @@ const Op& Minimum = define_op({
     .signature = "x: T, y: T -> z: T",
     .infer = infer::broadcast,
     .kernel = kernel::binary<real_types>([](auto x, auto y) { return x < y || x != x ? x : y; }),
-    .grad = [](GradCall& g) {
-      Tensor zero = zeros_like(g.output_grad()), first = less_equal(g.input(0), g.input(1));
-      if (g.wants(0)) g.input_grad(0, where(first, g.output_grad(), zero));
-      if (g.wants(1)) g.input_grad(1, where(first, zero, g.output_grad()));
-    },
+    .grad =
+        [](GradCall& g) {
+          Tensor zero = zeros_like(g.output_grad()), first = less_equal(g.input(0), g.input(1));
+          if (g.wants(0)) g.input_grad(0, where(first, g.output_grad(), zero));
+          if (g.wants(1)) g.input_grad(1, where(first, zero, g.output_grad()));
+        },
     .traits = elementwise,
 });
 
@@ -139,38 +150,40 @@ const Op& SquaredDifference = define_op({
     .doc = "(x - y)^2; of complex numbers conj(x - y) * (x - y).",
     .signature = "x: T, y: T -> z: T",
     .infer = infer::broadcast,
-    .kernel = kernel::binary<float_types | index_types | complex_types>([](auto x, auto y) {
-      using T = decltype(x);
-      if constexpr (std::is_integral_v<T>) {
-        auto d = static_cast<uint64_t>(x) - static_cast<uint64_t>(y);
-        return static_cast<T>(d * d);
-      } else if constexpr (requires { x.real(); }) {
-        T d = x - y;
-        return T(d.real(), -d.imag()) * d;
-      } else {
-        return (x - y) * (x - y);
-      }
-    }),
-    .grad = [](GradCall& g) {
-      Tensor slope = g.output_grad() * (2 * (g.input(0) - g.input(1)));
-      g.input_grad(0, slope);
-      if (g.wants(1)) g.input_grad(1, -slope);
-    },
+    .kernel = kernel::binary < float_types | index_types | complex_types > ([](auto x, auto y) {
+                                                             using T = decltype(x);
+                                                             if constexpr (std::is_integral_v<T>) {
+                                                               auto d =
+                                                                   static_cast<uint64_t>(x) - static_cast<uint64_t>(y);
+                                                               return static_cast<T>(d * d);
+                                                             } else if constexpr (requires { x.real(); }) {
+                                                               T d = x - y;
+                                                               return T(d.real(), -d.imag()) * d;
+                                                             } else {
+                                                               return (x - y) * (x - y);
+                                                             }
+                                                           }),
+    .grad =
+        [](GradCall& g) {
+          Tensor slope = g.output_grad() * (2 * (g.input(0) - g.input(1)));
+          g.input_grad(0, slope);
+          if (g.wants(1)) g.input_grad(1, -slope);
+        },
     .traits = {.elementwise = true, .commutative = true},
 });
 
 // Integers wrap around, and a negative exponent is an error that the kernel's check has already raised.
-template <class T>
-[[gnu::always_inline]] inline T integer_power(T x, T y) {
+template <class T> [[gnu::always_inline]] inline T integer_power(T x, T y) {
   uint64_t base = static_cast<uint64_t>(x), result = 1;
   for (auto n = static_cast<uint64_t>(y); n; n >>= 1, base *= base)
     if (n & 1) result *= base;
   return static_cast<T>(result);
 }
-constexpr Kernel power_loops = kernel::binary<float_types | signed_types | complex_types, kernels::NoAttrs, kernel::costly>([](auto x, auto y) {
-  if constexpr (std::is_integral_v<decltype(x)>) return integer_power(x, y);
-  else return kernels::scalar::pow(x, y);
-});
+constexpr Kernel power_loops = kernel::binary < float_types | signed_types | complex_types, kernels::NoAttrs,
+                 kernel::costly > ([](auto x, auto y) {
+                   if constexpr (std::is_integral_v<decltype(x)>) return integer_power(x, y);
+                   else return kernels::scalar::pow(x, y);
+                 });
 
 const Op& Pow = define_op({
     .name = "Pow",
@@ -178,20 +191,21 @@ const Op& Pow = define_op({
     .signature = "x: T, y: T -> z: T",
     .infer = infer::broadcast,
     .kernel = {[](const KernelCall& c) {
-                 if (is_integer(c.dtype()) && any_negative(c.tensor(1)))
+                 if (is_integer(c.dtype()) && c.tensor(0).size() > 0 && any_negative(c.tensor(1)))
                    c.fail("integers to negative integer powers are not allowed");
                  kernel::run_binary(c);
                },
                power_loops.loops, power_loops.types},
-    .grad = [](GradCall& g) {
-      Tensor x = conj(g.input(0)), y = conj(g.input(1)), z = conj(g.output());
-      if (g.wants(0)) g.input_grad(0, g.output_grad() * y * pow(x, y - 1));
-      if (g.wants(1)) {  // log x where it exists, else 0
-        Tensor positive = is_complex(x.dtype()) ? not_equal(x, 0) : greater(x, 0);
-        Tensor safe = where(positive, x, ones_like(x));
-        g.input_grad(1, g.output_grad() * z * where(positive, log(safe), zeros_like(x)));
-      }
-    },
+    .grad =
+        [](GradCall& g) {
+          Tensor x = conj(g.input(0)), y = conj(g.input(1)), z = conj(g.output());
+          if (g.wants(0)) g.input_grad(0, g.output_grad() * y * pow(x, y - 1));
+          if (g.wants(1)) {  // log x where it exists, else 0
+            Tensor positive = is_complex(x.dtype()) ? not_equal(x, 0) : greater(x, 0);
+            Tensor safe = where(positive, x, ones_like(x));
+            g.input_grad(1, g.output_grad() * z * where(positive, log(safe), zeros_like(x)));
+          }
+        },
     .traits = elementwise,
 });
 
@@ -199,15 +213,15 @@ void infer_sum(InferCall& c) {
   c.require(c.num_inputs() > 0, "needs at least one tensor");
   infer::same_shape(c);
 }
-template <class T>
-void sum_inputs(const KernelCall& c) {
+template <class T> void sum_inputs(const KernelCall& c) {
   auto* out = c.output<T>();
   parallel_for(c.output_shape().count(), 0.3 * c.num_inputs(), [&](int64_t begin, int64_t end) {
     std::copy(c.input<T>(0) + begin, c.input<T>(0) + end, out + begin);
     for (int k = 1; k < c.num_inputs(); ++k) {
       auto* in = c.input<T>(k);
       for (int64_t i = begin; i < end; ++i) {
-        if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) out[i] = T(static_cast<float>(out[i]) + static_cast<float>(in[i]));
+        if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
+          out[i] = T(static_cast<float>(out[i]) + static_cast<float>(in[i]));
         else out[i] = static_cast<T>(out[i] + in[i]);
       }
     }
@@ -215,16 +229,29 @@ void sum_inputs(const KernelCall& c) {
 }
 void run_sum(const KernelCall& c) {
   switch (c.dtype()) {
-    case DType::float32: return sum_inputs<float>(c);
-    case DType::float64: return sum_inputs<double>(c);
-    case DType::float16: return sum_inputs<Half>(c);
-    case DType::bfloat16: return sum_inputs<BFloat16>(c);
-    case DType::complex64: return sum_inputs<std::complex<float>>(c);
-    case DType::complex128: return sum_inputs<std::complex<double>>(c);
-    case DType::int8: case DType::uint8: return sum_inputs<uint8_t>(c);
-    case DType::int16: case DType::uint16: return sum_inputs<uint16_t>(c);
-    case DType::int32: case DType::uint32: return sum_inputs<uint32_t>(c);
-    default: return sum_inputs<uint64_t>(c);
+    case DType::float32:
+      return sum_inputs<float>(c);
+    case DType::float64:
+      return sum_inputs<double>(c);
+    case DType::float16:
+      return sum_inputs<Half>(c);
+    case DType::bfloat16:
+      return sum_inputs<BFloat16>(c);
+    case DType::complex64:
+      return sum_inputs<std::complex<float>>(c);
+    case DType::complex128:
+      return sum_inputs<std::complex<double>>(c);
+    case DType::int8:
+    case DType::uint8:
+      return sum_inputs<uint8_t>(c);
+    case DType::int16:
+    case DType::uint16:
+      return sum_inputs<uint16_t>(c);
+    case DType::int32:
+    case DType::uint32:
+      return sum_inputs<uint32_t>(c);
+    default:
+      return sum_inputs<uint64_t>(c);
   }
 }
 void grad_of_sum(GradCall& g) {
@@ -251,11 +278,13 @@ const Op& AccumulateNV2 = define_op({
     .signature = "inputs: N * T -> sum: T",
     .types = {{"T", number_types}},
     .attrs = attrs_of<AccumulateAttrs>(),
-    .infer = [](InferCall& c) {
-      infer_sum(c);
-      for (int i = 0; i < c.num_inputs(); ++i)
-        c.require(c.attrs<AccumulateAttrs>().shape.is_compatible_with(c.shape(i)), "the inputs must have the shape that is named");
-    },
+    .infer =
+        [](InferCall& c) {
+          infer_sum(c);
+          for (int i = 0; i < c.num_inputs(); ++i)
+            c.require(c.attrs<AccumulateAttrs>().shape.is_compatible_with(c.shape(i)),
+                      "the inputs must have the shape that is named");
+        },
     .kernel = {run_sum},
     .grad = grad_of_sum,
     .traits = {.commutative = true},
@@ -265,11 +294,13 @@ const Op& ClipByValue = define_op({
     .name = "ClipByValue",
     .doc = "t, held between two limits, which have its shape or are scalars.",
     .signature = "t: T, clip_value_min: T, clip_value_max: T -> output: T",
-    .infer = [](InferCall& c) {
-      for (int i = 1; i < 3; ++i)
-        c.require(c.shape(i).rank() <= 0 || c.shape(i).is_compatible_with(c.shape(0)), "a limit must be a scalar or have the shape of t");
-      c.output(0, c.shape(0));
-    },
+    .infer =
+        [](InferCall& c) {
+          for (int i = 1; i < 3; ++i)
+            c.require(c.shape(i).rank() <= 0 || c.shape(i).is_compatible_with(c.shape(0)),
+                      "a limit must be a scalar or have the shape of t");
+          c.output(0, c.shape(0));
+        },
     .kernel = kernel::ternary<number_types>([](auto t, auto low, auto high) {
       if constexpr (requires { t.imag(); }) {  // real and imaginary parts on their own, as TensorFlow has it
         auto held = [](auto x, auto l, auto h) { return std::max(std::min(x, h), l); };
@@ -279,12 +310,14 @@ const Op& ClipByValue = define_op({
         return lowered < low ? low : lowered;
       }
     }),
-    .grad = [](GradCall& g) {
-      Tensor zero = zeros_like(g.output_grad()), below = less(g.input(0), g.input(1)), above = greater(g.input(0), g.input(2));
-      if (g.wants(0)) g.input_grad(0, where(logical_or(below, above), zero, g.output_grad()));
-      if (g.wants(1)) g.input_grad(1, where(below, g.output_grad(), zero));
-      if (g.wants(2)) g.input_grad(2, where(above, g.output_grad(), zero));
-    },
+    .grad =
+        [](GradCall& g) {
+          Tensor zero = zeros_like(g.output_grad()), below = less(g.input(0), g.input(1)),
+                 above = greater(g.input(0), g.input(2));
+          if (g.wants(0)) g.input_grad(0, where(logical_or(below, above), zero, g.output_grad()));
+          if (g.wants(1)) g.input_grad(1, where(below, g.output_grad(), zero));
+          if (g.wants(2)) g.input_grad(2, where(above, g.output_grad(), zero));
+        },
     .traits = elementwise,
 });
 

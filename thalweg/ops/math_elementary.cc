@@ -18,15 +18,13 @@ using math::conj;
 constexpr TypeSet fc_types = float_types | complex_types;
 
 // An integer has no other reciprocal than 1, -1 and 0; 1 / 0 is 0, as there is nothing better to say.
-template <class T>
-[[gnu::always_inline]] inline T scalar_reciprocal(T x) {
+template <class T> [[gnu::always_inline]] inline T scalar_reciprocal(T x) {
   if constexpr (std::is_integral_v<T>) return x == 1 ? T(1) : x == T(-1) ? T(-1) : T(0);
   else return T(1) / x;
 }
 
 // The gradients of roots take the output as it is and conjugate it themselves.
-template <class T>
-[[gnu::always_inline]] inline T conjugate(T y) {
+template <class T> [[gnu::always_inline]] inline T conjugate(T y) {
   if constexpr (requires { y.imag(); }) return T(y.real(), -y.imag());
   else return y;
 }
@@ -75,7 +73,7 @@ const Op& SqrtGrad = define_op({
     .name = "SqrtGrad",
     .doc = "The gradient of sqrt: dy * 0.5 / y.",
     .signature = "y: T, dy: T -> z: T",
-    .infer = infer::broadcast,
+    .infer = infer::same_shape,
     .kernel = kernel::binary<fc_types>([](auto y, auto dy) { return dy * decltype(y)(0.5f) / conjugate(y); }),
     .traits = elementwise,
 });
@@ -94,7 +92,7 @@ const Op& RsqrtGrad = define_op({
     .name = "RsqrtGrad",
     .doc = "The gradient of rsqrt: dy * -0.5 * y^3.",
     .signature = "y: T, dy: T -> z: T",
-    .infer = infer::broadcast,
+    .infer = infer::same_shape,
     .kernel = kernel::binary<fc_types>([](auto y, auto dy) {
       auto z = conjugate(y);
       return dy * decltype(y)(-0.5f) * (z * z * z);
@@ -127,7 +125,8 @@ const Op& Reciprocal = define_op({
     .doc = "1 / x.",
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
-    .kernel = kernel::unary<float_types | signed_types | complex_types>([](auto x) { return scalar_reciprocal(x); }),
+    .kernel =
+        kernel::unary < float_types | signed_types | complex_types > ([](auto x) { return scalar_reciprocal(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, -g.output_grad() * square(conj(g.output()))); },
     .traits = elementwise,
 });
@@ -137,7 +136,8 @@ const Op& Inv = define_op({
     .doc = "1 / x.",
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
-    .kernel = kernel::unary<float_types | signed_types | complex_types>([](auto x) { return scalar_reciprocal(x); }),
+    .kernel =
+        kernel::unary < float_types | signed_types | complex_types > ([](auto x) { return scalar_reciprocal(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, -g.output_grad() * square(conj(g.output()))); },
     .traits = elementwise,
 });
@@ -226,7 +226,7 @@ const Op& TanhGrad = define_op({
     .name = "TanhGrad",
     .doc = "The gradient of tanh: dy * (1 - y^2).",
     .signature = "y: T, dy: T -> z: T",
-    .infer = infer::broadcast,
+    .infer = infer::same_shape,
     .kernel = kernel::binary<fc_types>([](auto y, auto dy) { return dy * (decltype(y)(1) - y * y); }),
     .traits = elementwise,
 });
@@ -275,7 +275,7 @@ const Op& SigmoidGrad = define_op({
     .name = "SigmoidGrad",
     .doc = "The gradient of sigmoid: dy * y * (1 - y).",
     .signature = "y: T, dy: T -> z: T",
-    .infer = infer::broadcast,
+    .infer = infer::same_shape,
     .kernel = kernel::binary<fc_types>([](auto y, auto dy) { return dy * y * (decltype(y)(1) - y); }),
     .traits = elementwise,
 });
@@ -296,11 +296,12 @@ const Op& Atan2 = define_op({
     .signature = "y: T, x: T -> z: T",
     .infer = infer::broadcast,
     .kernel = kernel::binary<float_types>([](auto y, auto x) { return scalar::atan2(y, x); }),
-    .grad = [](GradCall& g) {
-      Tensor scale = g.output_grad() / (square(g.input(0)) + square(g.input(1)));
-      if (g.wants(0)) g.input_grad(0, g.input(1) * scale);
-      if (g.wants(1)) g.input_grad(1, -(g.input(0) * scale));
-    },
+    .grad =
+        [](GradCall& g) {
+          Tensor scale = g.output_grad() / (square(g.input(0)) + square(g.input(1)));
+          if (g.wants(0)) g.input_grad(0, g.input(1) * scale);
+          if (g.wants(1)) g.input_grad(1, -(g.input(0) * scale));
+        },
     .traits = elementwise,
 });
 

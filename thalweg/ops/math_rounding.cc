@@ -28,7 +28,8 @@ const Op& Abs = define_op({
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<signed_real_types>([](auto x) {
-      if constexpr (std::is_integral_v<decltype(x)>) return x < 0 ? static_cast<decltype(x)>(0 - static_cast<uint64_t>(x)) : x;
+      if constexpr (std::is_integral_v<decltype(x)>)
+        return x < 0 ? static_cast<decltype(x)>(0 - static_cast<uint64_t>(x)) : x;
       else return std::abs(x);
     }),
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() * sign(g.input())); },
@@ -40,11 +41,11 @@ const Op& Sign = define_op({
     .doc = "-1, 0 or 1; z / |z| of complex numbers.",
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
-    .kernel = kernel::unary<signed_real_types | complex_types>([](auto x) {
-      using T = decltype(x);
-      if constexpr (requires { x.real(); }) return scalar::sign(x);
-      else return x > T(0) ? T(1) : x < T(0) ? T(-1) : x;
-    }),
+    .kernel = kernel::unary < signed_real_types | complex_types > ([](auto x) {
+                                                    using T = decltype(x);
+                                                    if constexpr (requires { x.real(); }) return scalar::sign(x);
+                                                    else return x > T(0) ? T(1) : x < T(0) ? T(-1) : x;
+                                                  }),
     .grad = zero_gradient,
     .traits = elementwise,
 });
@@ -134,7 +135,7 @@ Tensor abs(const Tensor& x) { return is_complex(x.dtype()) ? math::complex_abs(x
 Tensor sign(const Tensor& x) { return apply1(Sign, {x}); }
 Tensor floor(const Tensor& x) { return apply1(Floor, {x}); }
 Tensor ceil(const Tensor& x) { return apply1(Ceil, {x}); }
-Tensor round(const Tensor& x) { return apply1(Round, {x}); }
+Tensor round(const Tensor& x) { return is_integer(x.dtype()) ? x : apply1(Round, {x}); }
 Tensor math::rint(const Tensor& x) { return apply1(Rint, {x}); }
 Tensor math::is_finite(const Tensor& x) { return apply1(IsFinite, {x}); }
 Tensor math::is_inf(const Tensor& x) { return apply1(IsInf, {x}); }

@@ -23,7 +23,10 @@ struct PatchesAttrs {
   std::string padding = "";
 };
 
-// How a window moves along one dimension.
+constexpr int64_t does_not_fit = -2;
+
+// How a window moves along one dimension. As in TensorFlow it may miss by less than a stride: then there are no
+// patches.
 struct Window {
   int64_t size, stride, rate, count, before;
 };
@@ -32,7 +35,7 @@ Window window_along(const PatchesAttrs& a, size_t d, int64_t length) {
   if (length < 0) return w;
   int64_t reach = (w.size - 1) * w.rate + 1;
   if (a.padding == "VALID") {
-    w.count = length < reach ? 0 : (length - reach) / w.stride + 1;
+    w.count = length - reach + w.stride <= -w.stride ? does_not_fit : (length - reach + w.stride) / w.stride;
   } else {
     w.count = (length + w.stride - 1) / w.stride;
     w.before = std::max<int64_t>(0, (w.count - 1) * w.stride + reach - length) / 2;
@@ -57,7 +60,7 @@ void infer_patches(InferCall& c) {
   if (a.padding != "SAME" && a.padding != "VALID") c.fail("padding must be SAME or VALID, got \"" + a.padding + '"');
   Shape images = c.shape(0).has_rank() ? c.shape(0) : Shape::of_rank(4);
   Window rows = window_along(a, 1, images[1]), columns = window_along(a, 2, images[2]);
-  if (rows.count == 0 || columns.count == 0)
+  if (rows.count == does_not_fit || columns.count == does_not_fit)
     c.fail("patches of " + std::to_string(a.ksizes[1]) + " x " + std::to_string(a.ksizes[2]) +
            " pixels do not fit images of shape " + images.brackets());
   int64_t depth = images[3];

@@ -198,7 +198,8 @@ Tensor linspace(const TensorLike& start, const TensorLike& stop, int64_t num, co
   if (is_integer(first.dtype())) first = cast(first, DType::float64);
   Tensor last = as_dtype(stop, first.dtype());
   Tensor count = num == static_cast<int32_t>(num) ? Tensor(static_cast<int32_t>(num)) : Tensor(num);
-  if (first.shape().rank() == 0 && last.shape().rank() == 0) return apply1(LinSpace, {first, last, count});
+  if (first.shape().rank() == 0 && last.shape().rank() == 0)
+    return num == 0 ? Tensor::empty(first.dtype(), {0}) : apply1(LinSpace, {first, last, count});
   if (num <= 0) throw InvalidArgumentError("linspace: num must be positive, got " + std::to_string(num));
   Tensor low = expand_dims(first, options.axis), high = expand_dims(last, options.axis);
   int both = std::max(low.rank(), high.rank());

@@ -105,7 +105,7 @@ const Op& Reshape = define_op({
           Integers dims = integers(c, 1);
           Shape out;
           int open = -1;
-          int64_t known = 1;  // the product of the dimensions given
+          int64_t known = 1, known_beside_zeros = 1;  // the product of the dimensions given
           bool overflow = false;
           for (int i = 0; i < dims.count; ++i) {
             if (dims[i] == -1) {
@@ -115,6 +115,7 @@ const Op& Reshape = define_op({
               c.fail("shape has a negative dimension, " + std::to_string(dims[i]));
             } else {
               overflow |= __builtin_mul_overflow(known, dims[i], &known);
+              if (dims[i] > 0) overflow |= __builtin_mul_overflow(known_beside_zeros, dims[i], &known_beside_zeros);
             }
             out.push_back(dims[i]);
           }
@@ -127,11 +128,16 @@ const Op& Reshape = define_op({
             c.fail("the elements of " + in.brackets() + " do not fill the shape " + out.brackets());
           };
           if (open >= 0 && complete) {
-            if (known == 0)
-              c.fail("the dimension given as -1 cannot be told from " + out.brackets() +
-                     ", which has a dimension of 0");
-            if (count % known != 0) refuse();
-            out[open] = count / known;
+            if (known == 0) {  // TensorFlow's rule: what is left of the input beside its own zeros
+              if (count != 0) refuse();
+              int64_t beside_zeros = 1;
+              for (int64_t d : in.dims())
+                if (d > 0 && __builtin_mul_overflow(beside_zeros, d, &beside_zeros)) refuse();
+              out[open] = beside_zeros / known_beside_zeros;
+            } else {
+              if (count % known != 0) refuse();
+              out[open] = count / known;
+            }
           } else if (complete) {
             if (count != known) refuse();
           } else if (open < 0 && in.has_rank() && count > 0 && known % count != 0) {

@@ -78,7 +78,8 @@ std::string resolve_slice(const Shape& in, int count, const Integers* begin, con
     if (bit(masks.ellipsis_mask, i)) ++ellipses;
     else if (!bit(masks.new_axis_mask, i)) ++taken;
   }
-  if (ellipses > 1) return "only one ellipsis is allowed";
+  // Bits beyond the entries count too, as in TensorFlow.
+  if (ellipses > 1 || (masks.ellipsis_mask & (masks.ellipsis_mask - 1)) != 0) return "only one ellipsis is allowed";
   if (taken > in.rank())
     return "the slice has " + std::to_string(taken) + " indices, but the input has " + std::to_string(in.rank()) +
            " dimensions";

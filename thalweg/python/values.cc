@@ -18,6 +18,7 @@ int64_t to_dimension(PyObject* object) {
                                repr_of(reinterpret_cast<PyObject*>(Py_TYPE(object))) + "'");
   Py_ssize_t value = PyNumber_AsSsize_t(object, PyExc_OverflowError);
   if (value == -1 && PyErr_Occurred()) throw nb::python_error();
+  if (value < 0) raise(PyExc_ValueError, "Dimension " + std::to_string(value) + " must be >= 0");
   return value;
 }
 
