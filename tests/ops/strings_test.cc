@@ -53,7 +53,10 @@ TEST(Strings, CaseFollowsUnicode) {
   EXPECT_EQ(low("ΑΣ ΑΣΑ Σ"), "ας ασα σ");
   EXPECT_EQ(up("ŉ ΐ"), "ʼN Ϊ́");
   EXPECT_EQ(up("ა"), "Ა");
-  EXPECT_EQ(up("a\xff" "b\xe2\x82"), "A\xef\xbf\xbd" "B\xef\xbf\xbd");
+  EXPECT_EQ(up("a\xff"
+               "b\xe2\x82"),
+            "A\xef\xbf\xbd"
+            "B\xef\xbf\xbd");
   EXPECT_EQ(upper("é").item<std::string>(), "é");
   EXPECT_THROW(upper("a", {.encoding = "latin"}), InvalidArgumentError);
 }
@@ -89,7 +92,8 @@ TEST(Strings, NumbersAndText) {
   EXPECT_EQ(to_number("  ").item<float>(), 0.0f);
   EXPECT_EQ(to_number("1e400", {.out_type = float64}).item<double>(), std::numeric_limits<double>::infinity());
   EXPECT_EQ(to_number("-2147483648", {.out_type = int32}).item<int32_t>(), INT32_MIN);
-  for (const char* bad : {"", "1e", ".", "infinity", "nanx", "1_0", "--1", "+ 1", "0x1p3", "99999999999999999999999999999999"})
+  for (const char* bad :
+       {"", "1e", ".", "infinity", "nanx", "1_0", "--1", "+ 1", "0x1p3", "99999999999999999999999999999999"})
     EXPECT_THROW(to_number(bad), InvalidArgumentError) << bad;
   for (const char* bad : {"", " ", "+1", "0x1F", "1.", "2147483648"})
     EXPECT_THROW(to_number(bad, {.out_type = int32}), InvalidArgumentError) << bad;
@@ -117,10 +121,12 @@ TEST(Strings, JoinsAndBytes) {
   EXPECT_EQ(reduce_join(letters, {.axis = {0, 1}, .separator = "-"}).item<std::string>(), "a-c-b-d");
   EXPECT_EQ(texts(unsorted_segment_join(letters, {1, 1}, 2, {.separator = ","})), (Texts{"", "", "a,c", "b,d"}));
   EXPECT_THROW(unsorted_segment_join({"x", "y"}, {-1, 0}, 2), InvalidArgumentError);
-  EXPECT_EQ(format("a {} b {}", {Tensor({1, 2, 3, 4, 5, 6, 7, 8}), "x"}).item<std::string>(), "a [1 2 3 ... 6 7 8] b \"x\"");
+  EXPECT_EQ(format("a {} b {}", {Tensor({1, 2, 3, 4, 5, 6, 7, 8}), "x"}).item<std::string>(),
+            "a [1 2 3 ... 6 7 8] b \"x\"");
   EXPECT_EQ(io::encode_base64("abcd", {.pad = true}).item<std::string>(), "YWJjZA==");
   EXPECT_EQ(io::decode_base64("YW-_").item<std::string>(), "ao\xbf");
-  for (const char* bad : {"YQ=", "Y", "YWJj====", "YW+/", "Y===", " YQ"}) EXPECT_THROW(io::decode_base64(bad), InvalidArgumentError) << bad;
+  for (const char* bad : {"YQ=", "Y", "YWJj====", "YW+/", "Y===", " YQ"})
+    EXPECT_THROW(io::decode_base64(bad), InvalidArgumentError) << bad;
   EXPECT_EQ(io::decode_raw("\x01\x02", int16, {.little_endian = false}).span<int16_t>()[0], 258);
   EXPECT_EQ(io::decode_raw({"\x01", "\x01\x02\x03"}, int16, {.fixed_length = 4}).shape(), Shape({2, 2}));
   EXPECT_THROW(io::decode_raw("abc", int16), InvalidArgumentError);

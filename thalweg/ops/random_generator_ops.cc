@@ -1,6 +1,7 @@
 // The ops that draw from a state variable. random_generator.cc has the class that calls them.
 #include "thalweg/core/convert.h"
 #include "thalweg/core/error.h"
+#include "thalweg/core/seed.h"
 #include "thalweg/core/variable_resource.h"
 #include "thalweg/kernels/random.h"
 #include "thalweg/kernels/random_generator.h"
@@ -152,13 +153,15 @@ const Op& StatefulUniformInt = define_op({
 
 const Op& NonDeterministicInts = define_op({
     .name = "NonDeterministicInts",
-    .doc = "Integers of the operating system's source of randomness.",
+    .doc = "Integers that nobody can predict.",
     .signature = "shape: shape_dtype -> output: dtype",
     .types = {{"shape_dtype", index_types}, {"dtype", drawn_int_types}},
     .attrs = attrs_of<UnpredictableAttrs>(),
     .infer = infer_shape_value<0>,
     .kernel = {[](const KernelCall& c) {
-      kernels::fill_non_deterministic_ints(c.output_dtype(), c.output(), c.output_shape().count());
+      // The operating system is asked for the place in a stream, not for every number: it is slow.
+      PhiloxState state{unpredictable_bits(), {unpredictable_bits(), unpredictable_bits()}};
+      kernels::fill_uniform_full_int(c.output_dtype(), state, c.output(), c.output_shape().count());
     }},
     .traits = stateful,
 });

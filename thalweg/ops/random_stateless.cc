@@ -23,7 +23,6 @@ struct MultinomialAttrs {
 };
 
 constexpr Traits pure{.not_differentiable = not_differentiable};
-constexpr TypeSet any_seed_types = index_types | types(uint32, uint64);
 
 // The stream that a seed, input i, names.
 PhiloxState seed_stream(const KernelCall& c, int i) {
@@ -98,7 +97,7 @@ const Op& StatelessRandomUniformFullInt = define_op({
     .name = "StatelessRandomUniformFullInt",
     .doc = "Integers, uniform over all values of their type, from a seed.",
     .signature = "shape: T, seed: Tseed -> output: dtype",
-    .types = {{"T", index_types}, {"Tseed", any_seed_types}, {"dtype", drawn_int_types}},
+    .types = {{"T", index_types}, {"Tseed", index_types}, {"dtype", drawn_int_types}},
     .attrs = attrs_of<FullIntAttrs>(),
     .infer = infer_seeded,
     .kernel = {run_seeded<kernels::fill_uniform_full_int>},
