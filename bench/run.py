@@ -82,7 +82,7 @@ def run_benchmarks(bench, names, threads, repetitions=3):
     """Seconds by name, of those that this build has: the median of the best repetitions."""
     if not names:
         return {}
-    pattern = "|".join(f"^{name}(/iterations:\\d+)?/threads:{threads}(/|$)" for name in names)
+    pattern = f"^({'|'.join(names)})/threads:{threads}(/|$)"
     command = [*pinned(threads), str(bench / "thalweg_bench"), f"--benchmark_filter={pattern}", "--benchmark_format=json",
                "--benchmark_min_time=0.2", f"--benchmark_repetitions={repetitions}"]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)

@@ -154,7 +154,7 @@ class KnownDifferences:
         for known in self.rows:
             if not any(fnmatch.fnmatchcase(call["name"], name) for name in known["op"].split()):
                 continue
-            row = row or as_row(call)
+            row = row or f"{as_row(call)} {call['row']}"  # as written out, and as it was drawn
             if re.search(known.get("seen", ""), text) and re.search(known.get("row", ""), row):
                 return known["why"]
         return None

@@ -33,7 +33,7 @@ const Op& ReluGrad = define_op({
     .infer = infer::same_shape,
     .kernel = kernel::binary<real_types>([](auto g, auto x) {
       using T = decltype(x);
-      return x > T(0) ? g : T(0);
+      return static_cast<T>(g * T(x > T(0)));  // NaN stays NaN
     }),
     .grad = [](GradCall& g) { g.input_grad(0, nn::relu_grad(g.output_grad(), g.input(1))); },
     .traits = elementwise,
@@ -59,7 +59,7 @@ const Op& Relu6Grad = define_op({
     .infer = infer::same_shape,
     .kernel = kernel::binary<real_types>([](auto g, auto x) {
       using T = decltype(x);
-      return x > T(0) && x < T(6) ? g : T(0);
+      return static_cast<T>(g * T(x > T(0) && x < T(6)));  // NaN stays NaN
     }),
     .traits = elementwise,
 });
