@@ -75,7 +75,8 @@ def compare(options, current):
     print(f"{counts.pop('calls', 0)} calls in {seconds:.0f} s: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common()))
     if found:
         print("disagreements: " + ", ".join(f"{name} {count}" for name, count in found.most_common()))
-    return 1 if found else 0
+    still_open = set((HERE / "open_differences.txt").read_text().split("\n"))
+    return 1 if set(found) - still_open else 0
 
 
 def calls_of_tensorflow(options, names):

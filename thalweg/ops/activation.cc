@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "thalweg/core/error.h"
 #include "thalweg/kernels/scalar_math.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/casting.h"
@@ -228,6 +229,8 @@ Tensor silu(const Tensor& features, const SiluOptions& options) {
 }
 // TensorFlow rounds two of the constants to float32, whatever the dtype of the features.
 Tensor gelu(const Tensor& features, const GeluOptions& options) {
+  if (!is_floating(features.dtype()))
+    throw ValueError("gelu: features must be a floating-point tensor, got " + std::string(name_of(features.dtype())));
   if (options.approximate) {
     constexpr double root_two_over_pi = 0.7978845608028654, cubic = 0.044715f;
     return 0.5 * features * (1.0 + tanh(root_two_over_pi * (features + cubic * thalweg::pow(features, 3))));

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "thalweg/core/error.h"
 #include "thalweg/kernels/broadcast.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/comparison.h"
@@ -117,14 +118,21 @@ const Op& Conj = define_op({
 Tensor complex(const TensorLike& real, const TensorLike& imag) { return apply1(Complex, {real, imag}); }
 
 namespace math {
-Tensor real(const Tensor& input) { return is_complex(input.dtype()) ? apply1(Real, {input}) : input; }
+namespace {
+const Tensor& number(const char* name, const Tensor& input) {
+  if (!number_types.has(input.dtype()))
+    throw TypeError(std::string(name) + ": expected a tensor of numbers, got " + std::string(name_of(input.dtype())));
+  return input;
+}
+}  // namespace
+Tensor real(const Tensor& input) { return is_complex(input.dtype()) ? apply1(Real, {input}) : number("real", input); }
 Tensor imag(const Tensor& input) { return is_complex(input.dtype()) ? apply1(Imag, {input}) : zeros_like(input); }
 Tensor angle(const Tensor& input) {
   if (is_complex(input.dtype())) return apply1(Angle, {input});
   Tensor zero = zeros_like(input);
   return where(less(input, 0), zero + 3.14159265358979323846, zero);
 }
-Tensor conj(const Tensor& x) { return is_complex(x.dtype()) ? apply1(Conj, {x}) : x; }
+Tensor conj(const Tensor& x) { return is_complex(x.dtype()) ? apply1(Conj, {x}) : number("conj", x); }
 Tensor complex_abs(const Tensor& x) { return apply1(ComplexAbs, {x}); }
 }  // namespace math
 
