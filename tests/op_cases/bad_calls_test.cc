@@ -22,19 +22,40 @@ class Mutator {
  public:
   explicit Mutator(const std::string& op) : random_(std::hash<std::string>{}(op)) {}
 
-  template <class T>
-  const T& pick(const std::vector<T>& from) {
-    return from[random_() % from.size()];
-  }
+  template <class T> const T& pick(const std::vector<T>& from) { return from[random_() % from.size()]; }
   bool chance(int percent) { return static_cast<int>(random_() % 100) < percent; }
 
   Tensor filled(DType dtype, const Shape& shape) {
     Tensor t = Tensor::empty(dtype, shape);
     int64_t n = t.size();
-    static const std::vector<double> reals = {0, 1, -1, 0.5, 1e30, -1e30, 1e-30, std::numeric_limits<double>::quiet_NaN(),
-                                              std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
-    static const std::vector<int64_t> integers = {0, 1, -1, 2, 3, -2, 7, 127, 255, 65536, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, 1676240524292489355, int64_t{1} << 40};
-    static const std::vector<std::string> texts = {"", "a", "%n", std::string("\0\xff", 2), "[a-", "(((((", std::string(300, 'x'), "->", "abc,ab->c", "0x", "-"};
+    static const std::vector<double> reals = {0,
+                                              1,
+                                              -1,
+                                              0.5,
+                                              1e30,
+                                              -1e30,
+                                              1e-30,
+                                              std::numeric_limits<double>::quiet_NaN(),
+                                              std::numeric_limits<double>::infinity(),
+                                              -std::numeric_limits<double>::infinity()};
+    static const std::vector<int64_t> integers = {0,
+                                                  1,
+                                                  -1,
+                                                  2,
+                                                  3,
+                                                  -2,
+                                                  7,
+                                                  127,
+                                                  255,
+                                                  65536,
+                                                  INT32_MAX,
+                                                  INT32_MIN,
+                                                  INT64_MAX,
+                                                  INT64_MIN,
+                                                  1676240524292489355,
+                                                  int64_t{1} << 40};
+    static const std::vector<std::string> texts = {
+        "", "a", "%n", std::string("\0\xff", 2), "[a-", "(((((", std::string(300, 'x'), "->", "abc,ab->c", "0x", "-"};
     for (int64_t i = 0; i < n; ++i) {
       if (dtype == DType::string) t.mutable_data<std::string>()[i] = pick(texts);
       else if (is_object(dtype)) continue;
@@ -53,16 +74,28 @@ class Mutator {
   }
 
   Shape some_shape(const Shape& from) {
-    static const std::vector<Shape> odd = {{}, {0}, {1}, {0, 0}, {3, 0}, {0, 0, 0, 0}, {1, 1, 1, 1}, {2, 3}, {5}, {2, 2, 2}, {1, 0, 3, 2}, {7, 1}, {2, 2, 2, 2, 2}, {3, 1, 2, 1, 1, 1, 2, 1, 2}};
+    static const std::vector<Shape> odd = {
+        {},     {0}, {1},       {0, 0},       {3, 0}, {0, 0, 0, 0},    {1, 1, 1, 1},
+        {2, 3}, {5}, {2, 2, 2}, {1, 0, 3, 2}, {7, 1}, {2, 2, 2, 2, 2}, {3, 1, 2, 1, 1, 1, 2, 1, 2}};
     if (chance(50) || from.rank() == 0) return pick(odd);
     Shape s = from;
     int i = static_cast<int>(random_() % static_cast<unsigned>(s.rank()));
     switch (random_() % 5) {
-      case 0: s[i] = 0; break;
-      case 1: s[i] += 1; break;
-      case 2: s[i] = 1; break;
-      case 3: s.erase(i); break;
-      default: if (s.rank() < Shape::max_rank) s.insert(i, 1 + static_cast<int64_t>(random_() % 3)); break;
+      case 0:
+        s[i] = 0;
+        break;
+      case 1:
+        s[i] += 1;
+        break;
+      case 2:
+        s[i] = 1;
+        break;
+      case 3:
+        s.erase(i);
+        break;
+      default:
+        if (s.rank() < Shape::max_rank) s.insert(i, 1 + static_cast<int64_t>(random_() % 3));
+        break;
     }
     return s;
   }
@@ -71,24 +104,39 @@ class Mutator {
     if (inputs.empty()) return;
     Tensor& t = inputs[random_() % inputs.size()];
     if (!t.defined()) return;
-    static const std::vector<DType> dtypes = {float32, float64, int32, int64, int8, uint8, bool_, string, complex64, float16, bfloat16, uint64, resource};
+    static const std::vector<DType> dtypes = {float32, float64,   int32,   int64,    int8,   uint8,   bool_,
+                                              string,  complex64, float16, bfloat16, uint64, resource};
     switch (random_() % 8) {
-      case 0: t = filled(t.dtype(), t.shape()); break;                      // wild values
-      case 1: case 2: t = filled(t.dtype(), some_shape(t.shape())); break;  // wild shape and values
-      case 3: t = filled(pick(dtypes), t.shape()); break;
-      case 4: t = filled(pick(dtypes), some_shape(t.shape())); break;
+      case 0:
+        t = filled(t.dtype(), t.shape());
+        break;  // wild values
+      case 1:
+      case 2:
+        t = filled(t.dtype(), some_shape(t.shape()));
+        break;  // wild shape and values
+      case 3:
+        t = filled(pick(dtypes), t.shape());
+        break;
+      case 4:
+        t = filled(pick(dtypes), some_shape(t.shape()));
+        break;
       case 5: {  // one wild element among good ones
         Tensor copy = Tensor::empty(t.dtype(), t.shape());
         copy_elements(t.dtype(), t.impl()->data, copy.impl()->data, t.size());
         if (copy.size() && !is_object(t.dtype())) {
           Tensor one = filled(t.dtype(), {});
-          std::memcpy(copy.mutable_data<char>() + random_() % static_cast<uint64_t>(copy.size()) * size_of(t.dtype()), one.impl()->data, size_of(t.dtype()));
+          std::memcpy(copy.mutable_data<char>() + random_() % static_cast<uint64_t>(copy.size()) * size_of(t.dtype()),
+                      one.impl()->data, size_of(t.dtype()));
         }
         t = copy;
         break;
       }
-      case 6: t = Tensor(); break;
-      default: t = filled(t.dtype(), {0}); break;
+      case 6:
+        t = Tensor();
+        break;
+      default:
+        t = filled(t.dtype(), {0});
+        break;
     }
   }
 
@@ -98,12 +146,26 @@ class Mutator {
     static const std::vector<int64_t> integers = {0, 1, -1, 2, -2, 5, 100, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN};
     AttrValue v = type.get(attrs, row);
     switch (type.rows[static_cast<size_t>(row)].type->kind) {
-      case AttrKind::boolean: v = chance(50); break;
-      case AttrKind::integer: v = pick(integers); break;
-      case AttrKind::real: v = pick(std::vector<double>{0, -1, 1e30, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}); break;
-      case AttrKind::text: v = pick(std::vector<std::string>{"", "FOO", "SAME", "VALID", "EXPLICIT", "NCHW", "HHHH", "%n", "ij,jk->ik", "...", std::string(200, 'a')}); break;
-      case AttrKind::dtype: v = pick(std::vector<DType>{float32, int32, string, bool_, complex64, DType::invalid}); break;
-      case AttrKind::shape: v = pick(std::vector<Shape>{{}, {0}, {-1}, {2, 3}, {INT64_MAX, 2}, Shape::unknown_rank()}); break;
+      case AttrKind::boolean:
+        v = chance(50);
+        break;
+      case AttrKind::integer:
+        v = pick(integers);
+        break;
+      case AttrKind::real:
+        v = pick(std::vector<double>{0, -1, 1e30, std::numeric_limits<double>::quiet_NaN(),
+                                     std::numeric_limits<double>::infinity()});
+        break;
+      case AttrKind::text:
+        v = pick(std::vector<std::string>{"", "FOO", "SAME", "VALID", "EXPLICIT", "NCHW", "HHHH", "%n", "ij,jk->ik",
+                                          "...", std::string(200, 'a')});
+        break;
+      case AttrKind::dtype:
+        v = pick(std::vector<DType>{float32, int32, string, bool_, complex64, DType::invalid});
+        break;
+      case AttrKind::shape:
+        v = pick(std::vector<Shape>{{}, {0}, {-1}, {2, 3}, {INT64_MAX, 2}, Shape::unknown_rank()});
+        break;
       case AttrKind::integers: {
         auto* list = std::get_if<std::vector<int64_t>>(&v);
         std::vector<int64_t> l = list ? *list : std::vector<int64_t>{};
@@ -113,10 +175,19 @@ class Mutator {
         v = l;
         break;
       }
-      case AttrKind::reals: v = std::vector<double>(random_() % 4, pick(std::vector<double>{0, -1, std::numeric_limits<double>::quiet_NaN()})); break;
-      case AttrKind::texts: v = std::vector<std::string>(random_() % 3, "x"); break;
-      case AttrKind::dtypes: v = std::vector<DType>(random_() % 3, string); break;
-      case AttrKind::tensor: v = Tensor(); break;
+      case AttrKind::reals:
+        v = std::vector<double>(random_() % 4,
+                                pick(std::vector<double>{0, -1, std::numeric_limits<double>::quiet_NaN()}));
+        break;
+      case AttrKind::texts:
+        v = std::vector<std::string>(random_() % 3, "x");
+        break;
+      case AttrKind::dtypes:
+        v = std::vector<DType>(random_() % 3, string);
+        break;
+      case AttrKind::tensor:
+        v = Tensor();
+        break;
     }
     type.set(attrs, row, v);
   }
@@ -154,7 +225,8 @@ TEST_P(BadCalls, AreRefusedOrAnswered) {
     auto start = std::chrono::steady_clock::now();
     if (std::getenv("THALWEG_TRACE_CALLS")) {  // to find the call that crashes
       std::cerr << op.name << " call " << i << ":";
-      for (const Tensor& t : inputs) std::cerr << " " << (t.defined() ? std::string(name_of(t.dtype())) + t.shape().brackets() : "None");
+      for (const Tensor& t : inputs)
+        std::cerr << " " << (t.defined() ? std::string(name_of(t.dtype())) + t.shape().brackets() : "None");
       std::cerr << std::endl;
     }
     try {

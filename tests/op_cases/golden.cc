@@ -67,8 +67,7 @@ void read_family(const std::string& name, const std::string& path, std::vector<C
       CaseInput input{key, {}, value.is_array()};
       if (value.is_array())
         for (const json& item : value) input.tensors.push_back(read_tensor(item, data));
-      else
-        input.tensors.push_back(read_tensor(value, data));
+      else input.tensors.push_back(read_tensor(value, data));
       c.inputs.push_back(std::move(input));
     }
     c.attrs = j.at("attrs");
@@ -118,9 +117,7 @@ Tensor literal_from_json(const json& j) {
   if (!text && !truth) t.impl()->weak = Weak::bare;
   return t;
 }
-Tensor strong(const Tensor& t) {
-  return t.impl()->weak == Weak::strong ? t : strengthen(t, natural_dtype(*t.impl()));
-}
+Tensor strong(const Tensor& t) { return t.impl()->weak == Weak::strong ? t : strengthen(t, natural_dtype(*t.impl())); }
 
 }  // namespace
 
@@ -133,7 +130,8 @@ const std::vector<Case>& all_cases() {
     std::vector<Case> list;
     std::set<std::string> paths;
     for (const auto& entry : std::filesystem::directory_iterator("tests/golden"))
-      if (entry.path().extension() == ".npz" && std::filesystem::exists("tests/op_cases/" + entry.path().stem().string() + ".yaml"))
+      if (entry.path().extension() == ".npz" &&
+          std::filesystem::exists("tests/op_cases/" + entry.path().stem().string() + ".yaml"))
         paths.insert(entry.path().string());
     for (const std::string& path : paths) read_family(std::filesystem::path(path).stem(), path, list);
     return list;
@@ -164,11 +162,16 @@ AttrValue attr_from_json(const json& j, AttrKind kind, const std::string& family
   if (j.is_object() && j.contains("tensor")) return read_tensor(j["tensor"], families().at(family).data);
   if (j.is_null() && kind != AttrKind::shape) return {};
   switch (kind) {
-    case AttrKind::boolean: return j.get<bool>();
-    case AttrKind::integer: return j.get<int64_t>();
-    case AttrKind::real: return real_from_json(j);
-    case AttrKind::text: return j.get<std::string>();
-    case AttrKind::dtype: return dtype_named(j.get<std::string>());
+    case AttrKind::boolean:
+      return j.get<bool>();
+    case AttrKind::integer:
+      return j.get<int64_t>();
+    case AttrKind::real:
+      return real_from_json(j);
+    case AttrKind::text:
+      return j.get<std::string>();
+    case AttrKind::dtype:
+      return dtype_named(j.get<std::string>());
     case AttrKind::shape: {
       if (j.is_null()) return Shape::unknown_rank();
       Shape s;
@@ -183,13 +186,15 @@ AttrValue attr_from_json(const json& j, AttrKind kind, const std::string& family
       for (const json& d : j) v.push_back(real_from_json(d));
       return v;
     }
-    case AttrKind::texts: return j.get<std::vector<std::string>>();
+    case AttrKind::texts:
+      return j.get<std::vector<std::string>>();
     case AttrKind::dtypes: {
       std::vector<DType> v;
       for (const json& d : j) v.push_back(dtype_named(d.get<std::string>()));
       return v;
     }
-    case AttrKind::tensor: return strong(literal_from_json(j));
+    case AttrKind::tensor:
+      return strong(literal_from_json(j));
   }
   return {};
 }
@@ -268,7 +273,9 @@ std::vector<Tensor> run_function(const Case& c) {
       }
     } else {
       int row = f->options ? f->options->find(input.name) : -1;
-      if (row < 0 || !f->options->set(options.get(), row, as_value(f->options->rows[static_cast<size_t>(row)].type->kind))) refuse(input.name);
+      if (row < 0 ||
+          !f->options->set(options.get(), row, as_value(f->options->rows[static_cast<size_t>(row)].type->kind)))
+        refuse(input.name);
     }
   }
   for (const auto& [name, value] : c.attrs.items()) {
@@ -281,7 +288,9 @@ std::vector<Tensor> run_function(const Case& c) {
         a.value = attr_from_json(value, p.type->kind, c.family);
       } else {
         bool whole = value.is_object();  // a tensor of its own
-        Tensor t = whole ? std::get<Tensor>(attr_from_json(value, AttrKind::tensor, c.family)) : value.is_null() ? Tensor() : literal_from_json(value);
+        Tensor t = whole             ? std::get<Tensor>(attr_from_json(value, AttrKind::tensor, c.family))
+                   : value.is_null() ? Tensor()
+                                     : literal_from_json(value);
         if (p.kind == ParamKind::tensors) {
           for (const json& item : value) a.tensors.push_back(strong(literal_from_json(item)));
           continue;
@@ -314,10 +323,14 @@ struct Tolerance {
 };
 Tolerance default_tolerance(DType t) {
   switch (real_of(t)) {
-    case DType::float64: return {1e-10, 1e-12};
-    case DType::float16: return {2e-3, 1e-3};
-    case DType::bfloat16: return {1.6e-2, 1e-2};
-    default: return {1e-5, 1e-6};
+    case DType::float64:
+      return {1e-10, 1e-12};
+    case DType::float16:
+      return {2e-3, 1e-3};
+    case DType::bfloat16:
+      return {1.6e-2, 1e-2};
+    default:
+      return {1e-5, 1e-6};
   }
 }
 
@@ -338,7 +351,8 @@ std::string compare_reals(const std::vector<double>& got, const std::vector<doub
   }
   if (!count) return "";
   char text[200];
-  std::snprintf(text, sizeof text, "%zu of %zu elements differ; element %zu is %.9g, expected %.9g", count, got.size(), at, got[at], expected[at]);
+  std::snprintf(text, sizeof text, "%zu of %zu elements differ; element %zu is %.9g, expected %.9g", count, got.size(),
+                at, got[at], expected[at]);
   return text;
 }
 
@@ -348,12 +362,14 @@ std::string difference(const Tensor& got, const Tensor& expected, double toleran
   if (!got.defined()) return "no tensor";
   if (got.dtype() != expected.dtype())
     return "dtype " + std::string(name_of(got.dtype())) + ", expected " + std::string(name_of(expected.dtype()));
-  if (got.shape() != expected.shape()) return "shape " + got.shape().brackets() + ", expected " + expected.shape().brackets();
+  if (got.shape() != expected.shape())
+    return "shape " + got.shape().brackets() + ", expected " + expected.shape().brackets();
   int64_t n = got.size();
   if (got.dtype() == DType::string) {
     for (int64_t i = 0; i < n; ++i)
       if (got.data<std::string>()[i] != expected.data<std::string>()[i])
-        return "element " + std::to_string(i) + " is '" + got.data<std::string>()[i] + "', expected '" + expected.data<std::string>()[i] + "'";
+        return "element " + std::to_string(i) + " is '" + got.data<std::string>()[i] + "', expected '" +
+               expected.data<std::string>()[i] + "'";
     return "";
   }
   if (is_object(got.dtype())) return "";
@@ -368,7 +384,9 @@ std::string difference(const Tensor& got, const Tensor& expected, double toleran
     bool complex = is_complex(x.dtype());
     std::vector<double> v(static_cast<size_t>(complex ? 2 * n : n));
     if (x.dtype() == DType::complex128) std::memcpy(v.data(), x.impl()->data, x.nbytes());
-    else convert_elements(complex ? DType::float32 : x.dtype(), x.impl()->data, DType::float64, v.data(), static_cast<int64_t>(v.size()));
+    else
+      convert_elements(complex ? DType::float32 : x.dtype(), x.impl()->data, DType::float64, v.data(),
+                       static_cast<int64_t>(v.size()));
     return v;
   };
   return compare_reals(reals(got), reals(expected), t);

@@ -1,7 +1,8 @@
 // The rows of tests/op_cases with what TensorFlow gives for them, as tools/make_goldens wrote them.
 #pragma once
-#include <map>
 #include <nlohmann/json.hpp>
+
+#include <map>
 #include <string>
 #include <vector>
 

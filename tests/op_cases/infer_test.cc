@@ -16,7 +16,8 @@ Tensor symbolic(const Tensor& t, const Shape& shape) {
   return s;
 }
 
-void check_infer(const Case& c, const Op& op, const std::vector<Tensor>& inputs, AttrsRef attrs, const char* how, bool whole) {
+void check_infer(const Case& c, const Op& op, const std::vector<Tensor>& inputs, AttrsRef attrs, const char* how,
+                 bool whole) {
   std::vector<Tensor> outputs;
   std::vector<TensorImpl*> out;
   for (size_t i = 0; i < c.outputs.size(); ++i) out.push_back(outputs.emplace_back(TensorImpl::make()).get());
@@ -32,7 +33,8 @@ void check_infer(const Case& c, const Op& op, const std::vector<Tensor>& inputs,
     const TensorImpl* o = out[i];
     EXPECT_EQ(o->dtype, c.outputs[i].dtype()) << c.describe() << ", " << how << ": dtype of output " << i;
     EXPECT_TRUE(o->shape.is_compatible_with(c.outputs[i].shape()))
-        << c.describe() << ", " << how << ": infer says " << o->shape.brackets() << ", the result is " << c.outputs[i].shape().brackets();
+        << c.describe() << ", " << how << ": infer says " << o->shape.brackets() << ", the result is "
+        << c.outputs[i].shape().brackets();
     if (whole && o->shape.is_fully_defined()) {
       EXPECT_EQ(o->shape, c.outputs[i].shape()) << c.describe();
     }

@@ -31,7 +31,9 @@ void check_case(const Case& c) {
   } catch (const Error& e) {
     EXPECT_FALSE(c.error.empty()) << c.describe() << " raised " << e.type() << ": " << e.what();
     // A bad call is refused by type; which of the argument errors is a matter of taste between the two libraries.
-    static const std::set<std::string> argument_errors = {"InvalidArgumentError", "ValueError", "TypeError", "OutOfRangeError", "UnimplementedError", "ResourceExhaustedError"};
+    static const std::set<std::string> argument_errors = {
+        "InvalidArgumentError", "ValueError",         "TypeError",
+        "OutOfRangeError",      "UnimplementedError", "ResourceExhaustedError"};
     bool same = c.error == e.type() || (argument_errors.count(c.error) && argument_errors.count(e.type()));
     if (!c.error.empty()) {
       EXPECT_TRUE(same) << c.describe() << " raised " << e.type() << ", expected " << c.error << ": " << e.what();

@@ -142,8 +142,7 @@ void count_bytes(size_t bytes, int device) {
                                  std::to_string(limit) + " in use");
   }
   int64_t peak = c.peak.load(std::memory_order_relaxed);
-  while (now > peak && !c.peak.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
-  }
+  while (now > peak && !c.peak.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {}
 }
 void uncount_bytes(size_t bytes, int device) {
   counters[static_cast<size_t>(device)].current.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed);

@@ -28,7 +28,7 @@ struct alignas(64) Buffer {
   uint32_t size_class = 0;
   DType objects = DType::invalid;  // elements to destroy, for strings and handles
   uint8_t device = 0;
-  size_t bytes = 0;                      // of data, as counted against the device
+  size_t bytes = 0;  // of data, as counted against the device
   void* data = nullptr;
   void (*release)(void*) = nullptr;  // memory that belongs to someone else
   void* context = nullptr;

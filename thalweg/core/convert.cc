@@ -14,46 +14,57 @@ namespace {
 
 // Each element passes through one of four wide types, so that 13 x 13 casts need 13 x 4 loops twice.
 template <class T>
-using Wide = std::conditional_t<std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>,
-                                std::complex<double>,
-                                std::conditional_t<std::is_floating_point_v<T> || std::is_same_v<T, Half> ||
-                                                       std::is_same_v<T, BFloat16>,
-                                                   double, std::conditional_t<std::is_same_v<T, uint64_t>, uint64_t, int64_t>>>;
+using Wide = std::conditional_t<
+    std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>, std::complex<double>,
+    std::conditional_t<std::is_floating_point_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, double,
+                       std::conditional_t<std::is_same_v<T, uint64_t>, uint64_t, int64_t>>>;
 
-template <class F>
-void with_type(DType t, F f) {
+template <class F> void with_type(DType t, F f) {
   switch (t) {
-    case DType::float32: return f(float{});
-    case DType::float64: return f(double{});
-    case DType::float16: return f(Half{});
-    case DType::bfloat16: return f(BFloat16{});
-    case DType::int8: return f(int8_t{});
-    case DType::int16: return f(int16_t{});
-    case DType::int32: return f(int32_t{});
-    case DType::int64: return f(int64_t{});
-    case DType::uint8: return f(uint8_t{});
-    case DType::uint16: return f(uint16_t{});
-    case DType::uint32: return f(uint32_t{});
-    case DType::uint64: return f(uint64_t{});
-    case DType::bool_: return f(bool{});
-    case DType::complex64: return f(std::complex<float>{});
-    case DType::complex128: return f(std::complex<double>{});
-    default: return;
+    case DType::float32:
+      return f(float{});
+    case DType::float64:
+      return f(double{});
+    case DType::float16:
+      return f(Half{});
+    case DType::bfloat16:
+      return f(BFloat16{});
+    case DType::int8:
+      return f(int8_t{});
+    case DType::int16:
+      return f(int16_t{});
+    case DType::int32:
+      return f(int32_t{});
+    case DType::int64:
+      return f(int64_t{});
+    case DType::uint8:
+      return f(uint8_t{});
+    case DType::uint16:
+      return f(uint16_t{});
+    case DType::uint32:
+      return f(uint32_t{});
+    case DType::uint64:
+      return f(uint64_t{});
+    case DType::bool_:
+      return f(bool{});
+    case DType::complex64:
+      return f(std::complex<float>{});
+    case DType::complex128:
+      return f(std::complex<double>{});
+    default:
+      return;
   }
 }
 
-template <class T>
-constexpr bool is_storage = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+template <class T> constexpr bool is_storage = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 
-template <class T>
-Wide<T> load(T v) {
+template <class T> Wide<T> load(T v) {
   if constexpr (is_storage<T>) return static_cast<double>(static_cast<float>(v));
   else return static_cast<Wide<T>>(v);
 }
 
 // Out of range floats: x86's cvttss2si gives the smallest integer; narrower types take its low bits.
-template <class T>
-T integer_of(double v) {
+template <class T> T integer_of(double v) {
   if constexpr (std::is_same_v<T, uint64_t>) {
     if (v >= 9223372036854775808.0 && v < 18446744073709551616.0) return static_cast<uint64_t>(v);
   }
@@ -66,8 +77,7 @@ T integer_of(double v) {
   }
 }
 
-template <class T, class W>
-T store(W w) {
+template <class T, class W> T store(W w) {
   if constexpr (std::is_same_v<W, std::complex<double>>) {
     if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) return T(w);
     else return store<T>(w.real());  // bool too: only the real part counts
@@ -84,8 +94,7 @@ T store(W w) {
   }
 }
 
-template <class W>
-void from_wide(const W* in, DType to, void* out, int64_t count) {
+template <class W> void from_wide(const W* in, DType to, void* out, int64_t count) {
   with_type(to, [&](auto example) {
     using T = decltype(example);
     for (int64_t i = 0; i < count; ++i) static_cast<T*>(out)[i] = store<T>(in[i]);
@@ -130,12 +139,10 @@ void convert_elements(DType from, const void* in, DType to, void* out, int64_t c
 }
 
 void copy_elements(DType dtype, const void* in, void* out, int64_t count) {
-  if (dtype == DType::string)
-    std::copy_n(static_cast<const std::string*>(in), count, static_cast<std::string*>(out));
+  if (dtype == DType::string) std::copy_n(static_cast<const std::string*>(in), count, static_cast<std::string*>(out));
   else if (is_object(dtype))
     std::copy_n(static_cast<const ResourceHandle*>(in), count, static_cast<ResourceHandle*>(out));
-  else if (count)
-    std::memcpy(out, in, static_cast<size_t>(count) * size_of(dtype));
+  else if (count) std::memcpy(out, in, static_cast<size_t>(count) * size_of(dtype));
 }
 
 void widen_halves(DType from, const uint16_t* in, float* out, int64_t count) {

@@ -30,12 +30,14 @@ constexpr size_t max_parts = 64;
 
 std::string upper(std::string_view text) {
   std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
   return result;
 }
 
 void check_known(const PhysicalDevice& device) {
-  if (device != cpu) throw ValueError("Unrecognized device: " + device.name + "; the physical devices are: " + cpu.name);
+  if (device != cpu)
+    throw ValueError("Unrecognized device: " + device.name + "; the physical devices are: " + cpu.name);
 }
 
 }  // namespace
@@ -87,7 +89,8 @@ void set_visible_devices(const std::vector<PhysicalDevice>& list, std::string_vi
   d.cpu_visible = !list.empty();
 }
 
-void set_logical_device_configuration(const PhysicalDevice& device, const std::vector<LogicalDeviceConfiguration>& parts) {
+void set_logical_device_configuration(const PhysicalDevice& device,
+                                      const std::vector<LogicalDeviceConfiguration>& parts) {
   check_known(device);
   if (parts.empty() || parts.size() > max_parts)
     throw ValueError("a device is split into 1 to " + std::to_string(max_parts) + " logical devices, got " +
@@ -143,7 +146,8 @@ int find_device(std::string_view name) {
     number = type.substr(colon + 1);
     type = type.substr(0, colon);
   }
-  bool digits = !number.empty() && number.size() < 4 && std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
+  bool digits = !number.empty() && number.size() < 4 &&
+                std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
   if (type == "CPU" && (digits || number == "*")) {
     size_t index = number == "*" ? 0 : static_cast<size_t>(std::stoi(number));
     if (index < devices().parts.size()) return static_cast<int>(index);

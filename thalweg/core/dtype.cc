@@ -5,8 +5,9 @@
 namespace thalweg {
 namespace {
 constexpr std::array<std::string_view, num_dtypes> names = {
-    "invalid", "float32", "float64", "int32", "uint8",    "int16",  "int8",   "string",     "complex64", "int64",    "bool",    "",
-    "",        "",        "bfloat16", "",     "",         "uint16", "complex128", "float16", "resource",  "variant", "uint32", "uint64"};
+    "invalid",   "float32", "float64",    "int32",   "uint8",    "int16",   "int8",     "string",
+    "complex64", "int64",   "bool",       "",        "",         "",        "bfloat16", "",
+    "",          "uint16",  "complex128", "float16", "resource", "variant", "uint32",   "uint64"};
 }
 
 std::string_view name_of(DType t) { return names[static_cast<size_t>(t)]; }

@@ -63,10 +63,7 @@ struct TypeSet {
   constexpr TypeSet operator-(TypeSet o) const { return {bits & ~o.bits}; }
   constexpr bool operator==(const TypeSet&) const = default;
 };
-template <class... D>
-constexpr TypeSet types(D... dtype) {
-  return {((1u << static_cast<int>(dtype)) | ... | 0u)};
-}
+template <class... D> constexpr TypeSet types(D... dtype) { return {((1u << static_cast<int>(dtype)) | ... | 0u)}; }
 THALWEG_API std::string to_string(TypeSet set);
 
 inline constexpr TypeSet half_types = types(float16, bfloat16);
@@ -120,8 +117,7 @@ inline BFloat16::BFloat16(float value) {
 inline BFloat16::operator float() const { return __builtin_bit_cast(float, static_cast<uint32_t>(bits) << 16); }
 
 /// The dtype of a C++ type; `invalid` where there is none. `core/complex.h` adds the complex types.
-template <class T>
-inline constexpr DType dtype_of = DType::invalid;
+template <class T> inline constexpr DType dtype_of = DType::invalid;
 template <> inline constexpr DType dtype_of<float> = DType::float32;
 template <> inline constexpr DType dtype_of<double> = DType::float64;
 template <> inline constexpr DType dtype_of<int8_t> = DType::int8;
@@ -145,21 +141,48 @@ concept Element = static_cast<int>(dtype_of<std::remove_cv_t<T>>) != 0;
 
 /// The C++ type of a dtype, for kernels: `CppType<DType::float32>` is `float`.
 template <DType> struct CppTypeOf;
-template <> struct CppTypeOf<DType::float32> { using type = float; };
-template <> struct CppTypeOf<DType::float64> { using type = double; };
-template <> struct CppTypeOf<DType::int8> { using type = int8_t; };
-template <> struct CppTypeOf<DType::int16> { using type = int16_t; };
-template <> struct CppTypeOf<DType::int32> { using type = int32_t; };
-template <> struct CppTypeOf<DType::int64> { using type = int64_t; };
-template <> struct CppTypeOf<DType::uint8> { using type = uint8_t; };
-template <> struct CppTypeOf<DType::uint16> { using type = uint16_t; };
-template <> struct CppTypeOf<DType::uint32> { using type = uint32_t; };
-template <> struct CppTypeOf<DType::uint64> { using type = uint64_t; };
-template <> struct CppTypeOf<DType::bool_> { using type = bool; };
-template <> struct CppTypeOf<DType::float16> { using type = Half; };
-template <> struct CppTypeOf<DType::bfloat16> { using type = BFloat16; };
-template <> struct CppTypeOf<DType::string> { using type = std::string; };
-template <DType D>
-using CppType = typename CppTypeOf<D>::type;
+template <> struct CppTypeOf<DType::float32> {
+  using type = float;
+};
+template <> struct CppTypeOf<DType::float64> {
+  using type = double;
+};
+template <> struct CppTypeOf<DType::int8> {
+  using type = int8_t;
+};
+template <> struct CppTypeOf<DType::int16> {
+  using type = int16_t;
+};
+template <> struct CppTypeOf<DType::int32> {
+  using type = int32_t;
+};
+template <> struct CppTypeOf<DType::int64> {
+  using type = int64_t;
+};
+template <> struct CppTypeOf<DType::uint8> {
+  using type = uint8_t;
+};
+template <> struct CppTypeOf<DType::uint16> {
+  using type = uint16_t;
+};
+template <> struct CppTypeOf<DType::uint32> {
+  using type = uint32_t;
+};
+template <> struct CppTypeOf<DType::uint64> {
+  using type = uint64_t;
+};
+template <> struct CppTypeOf<DType::bool_> {
+  using type = bool;
+};
+template <> struct CppTypeOf<DType::float16> {
+  using type = Half;
+};
+template <> struct CppTypeOf<DType::bfloat16> {
+  using type = BFloat16;
+};
+template <> struct CppTypeOf<DType::string> {
+  using type = std::string;
+};
+template <DType D> using CppType = typename CppTypeOf<D>::type;
 
 }  // namespace thalweg

@@ -24,18 +24,29 @@ class THALWEG_API Error : public std::runtime_error {
 };
 
 namespace errors {
-template <int Code>
-class THALWEG_API Typed : public Error {
+template <int Code> class THALWEG_API Typed : public Error {
  public:
   explicit Typed(const std::string& message) : Error(name(), Code, message) {}
 
  private:
   static constexpr const char* name() {
-    constexpr const char* names[] = {"OK", "CancelledError", "UnknownError", "InvalidArgumentError",
-                                     "DeadlineExceededError", "NotFoundError", "AlreadyExistsError",
-                                     "PermissionDeniedError", "ResourceExhaustedError", "FailedPreconditionError",
-                                     "AbortedError", "OutOfRangeError", "UnimplementedError", "InternalError",
-                                     "UnavailableError", "DataLossError", "UnauthenticatedError"};
+    constexpr const char* names[] = {"OK",
+                                     "CancelledError",
+                                     "UnknownError",
+                                     "InvalidArgumentError",
+                                     "DeadlineExceededError",
+                                     "NotFoundError",
+                                     "AlreadyExistsError",
+                                     "PermissionDeniedError",
+                                     "ResourceExhaustedError",
+                                     "FailedPreconditionError",
+                                     "AbortedError",
+                                     "OutOfRangeError",
+                                     "UnimplementedError",
+                                     "InternalError",
+                                     "UnavailableError",
+                                     "DataLossError",
+                                     "UnauthenticatedError"};
     return names[Code];
   }
 };

@@ -11,25 +11,19 @@ namespace thalweg::reflect {
 
 /// Converts to anything, so that an aggregate's members can be counted by initialising it.
 struct Anything {
-  template <class T>
-  operator T() const noexcept;  // NOLINT: implicit on purpose, never defined
+  template <class T> operator T() const noexcept;  // NOLINT: implicit on purpose, never defined
 };
 
-template <class T, size_t... I>
-constexpr bool initialises(std::index_sequence<I...>) {
+template <class T, size_t... I> constexpr bool initialises(std::index_sequence<I...>) {
   return requires { T{(static_cast<void>(I), Anything{})...}; };
 }
-template <class T, size_t N = 0>
-constexpr size_t count_members() {
-  if constexpr (!initialises<T>(std::make_index_sequence<N + 1>{}))
-    return N;
-  else
-    return count_members<T, N + 1>();
+template <class T, size_t N = 0> constexpr size_t count_members() {
+  if constexpr (!initialises<T>(std::make_index_sequence<N + 1>{})) return N;
+  else return count_members<T, N + 1>();
 }
 
 /// Pointers to the members of `t`, in order.
-template <class T>
-constexpr auto members(T& t) {
+template <class T> constexpr auto members(T& t) {
   constexpr size_t n = count_members<std::remove_const_t<T>>();
   static_assert(n <= 24, "a reflected struct has at most 24 members");
   if constexpr (n == 0) {
@@ -87,25 +81,34 @@ constexpr auto members(T& t) {
     return std::tuple(&m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13, &m14, &m15, &m16, &m17);
   } else if constexpr (n == 18) {
     auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18] = t;
-    return std::tuple(&m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13, &m14, &m15, &m16, &m17, &m18);
+    return std::tuple(&m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13, &m14, &m15, &m16, &m17,
+                      &m18);
   } else if constexpr (n == 19) {
     auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19] = t;
-    return std::tuple(&m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13, &m14, &m15, &m16, &m17, &m18, &m19);
+    return std::tuple(&m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13, &m14, &m15, &m16, &m17, &m18,
+                      &m19);
   } else if constexpr (n == 20) {
     auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20] = t;
-    return std::tuple(&m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13, &m14, &m15, &m16, &m17, &m18, &m19, &m20);
+    return std::tuple(&m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13, &m14, &m15, &m16, &m17, &m18,
+                      &m19, &m20);
   } else if constexpr (n == 21) {
     auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21] = t;
-    return std::tuple(&m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13, &m14, &m15, &m16, &m17, &m18, &m19, &m20, &m21);
+    return std::tuple(&m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13, &m14, &m15, &m16, &m17, &m18,
+                      &m19, &m20, &m21);
   } else if constexpr (n == 22) {
     auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22] = t;
-    return std::tuple(&m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13, &m14, &m15, &m16, &m17, &m18, &m19, &m20, &m21, &m22);
+    return std::tuple(&m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13, &m14, &m15, &m16, &m17, &m18,
+                      &m19, &m20, &m21, &m22);
   } else if constexpr (n == 23) {
-    auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23] = t;
-    return std::tuple(&m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13, &m14, &m15, &m16, &m17, &m18, &m19, &m20, &m21, &m22, &m23);
+    auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23] =
+        t;
+    return std::tuple(&m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13, &m14, &m15, &m16, &m17, &m18,
+                      &m19, &m20, &m21, &m22, &m23);
   } else if constexpr (n == 24) {
-    auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23, m24] = t;
-    return std::tuple(&m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13, &m14, &m15, &m16, &m17, &m18, &m19, &m20, &m21, &m22, &m23, &m24);
+    auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23,
+           m24] = t;
+    return std::tuple(&m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13, &m14, &m15, &m16, &m17, &m18,
+                      &m19, &m20, &m21, &m22, &m23, &m24);
   }
 }
 
@@ -114,26 +117,20 @@ constexpr auto members(T& t) {
 #pragma clang diagnostic ignored "-Wundefined-var-template"
 #pragma clang diagnostic ignored "-Wundefined-internal"
 #endif
-template <class T>
-struct Example {
+template <class T> struct Example {
   T value;
 };
-template <class T>
-extern const Example<T> example;  // never defined: only its members' addresses are named
+template <class T> extern const Example<T> example;  // never defined: only its members' addresses are named
 
-template <auto Pointer>
-constexpr std::string_view spelled() {
-  return __PRETTY_FUNCTION__;
-}
+template <auto Pointer> constexpr std::string_view spelled() { return __PRETTY_FUNCTION__; }
 /// The name of member `I` of `T`: the last identifier of the pointer's spelling.
-template <class T, size_t I>
-constexpr std::string_view member_name() {
+template <class T, size_t I> constexpr std::string_view member_name() {
   constexpr std::string_view text = spelled<std::get<I>(members(example<T>.value))>();
   constexpr auto is_name = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   };
   // g++: "... Pointer = (& example<O>...value.O::strides); ...", clang: "... &example.value.strides]"
-  constexpr size_t end = text.find_first_of(");]", text.find("value.")) ;
+  constexpr size_t end = text.find_first_of(");]", text.find("value."));
   constexpr size_t begin = [&] {
     size_t i = end;
     while (i > 0 && is_name(text[i - 1])) --i;

@@ -60,10 +60,8 @@ TensorImpl* TensorImpl::make() {
 }
 
 void TensorImpl::destroy(TensorImpl* p) {
-  if (p->buffer)
-    p->buffer->drop();
-  else if (is_object(p->dtype) && p->data)
-    destroy_objects(p->dtype, p->data, static_cast<size_t>(p->shape.count()));
+  if (p->buffer) p->buffer->drop();
+  else if (is_object(p->dtype) && p->data) destroy_objects(p->dtype, p->data, static_cast<size_t>(p->shape.count()));
   FreeBlocks& list = free_blocks;
   bool keep = keep_blocks && list.count < most_free_blocks && (list.state == FreeBlocks::open || open_list());
   if (!keep) return delete p;
@@ -75,7 +73,8 @@ void TensorImpl::destroy(TensorImpl* p) {
 }
 
 void TensorImpl::allocate() {
-  if (size_of(dtype) == 0) [[unlikely]] throw TypeError("a tensor cannot have the dtype " + std::string(name_of(dtype)));
+  if (size_of(dtype) == 0) [[unlikely]]
+    throw TypeError("a tensor cannot have the dtype " + std::string(name_of(dtype)));
   if (shape.rank() == 0 && !is_object(dtype)) [[likely]] {
     data = inline_data;
     return;
@@ -83,8 +82,8 @@ void TensorImpl::allocate() {
   int64_t count = shape.num_elements();
   size_t bytes = static_cast<size_t>(count) * size_of(dtype);
   if (count < 0 || static_cast<size_t>(count) > (size_t{1} << 50) / size_of(dtype)) [[unlikely]]
-    throw ResourceExhaustedError("a tensor of shape " + shape.brackets() + " and dtype " +
-                                 std::string(name_of(dtype)) + " is too large to allocate");
+    throw ResourceExhaustedError("a tensor of shape " + shape.brackets() + " and dtype " + std::string(name_of(dtype)) +
+                                 " is too large to allocate");
   if (bytes <= sizeof inline_data) {
     data = inline_data;
     if (is_object(dtype)) construct_objects(dtype, data, static_cast<size_t>(count));
@@ -100,11 +99,16 @@ bool has_negative(DType dtype, const void* data, int64_t count) {
     return std::any_of(static_cast<const T*>(data), static_cast<const T*>(data) + count, [](T v) { return v < 0; });
   };
   switch (dtype) {
-    case DType::int8: return in(int8_t{});
-    case DType::int16: return in(int16_t{});
-    case DType::int32: return in(int32_t{});
-    case DType::int64: return in(int64_t{});
-    default: return false;
+    case DType::int8:
+      return in(int8_t{});
+    case DType::int16:
+      return in(int16_t{});
+    case DType::int32:
+      return in(int32_t{});
+    case DType::int64:
+      return in(int64_t{});
+    default:
+      return false;
   }
 }
 }  // namespace
@@ -144,12 +148,9 @@ struct LiteralReader {
       for (const Literal& item : l.list_) write(item, to, out);
       return;
     }
-    if (to == DType::string)
-      *reinterpret_cast<std::string*>(out) = std::string(l.text_);
-    else if (l.wide_)
-      convert_elements(DType::float64, &l.real_, to, out, 1);
-    else
-      convert_elements(l.dtype_, l.bytes_, to, out, 1);
+    if (to == DType::string) *reinterpret_cast<std::string*>(out) = std::string(l.text_);
+    else if (l.wide_) convert_elements(DType::float64, &l.real_, to, out, 1);
+    else convert_elements(l.dtype_, l.bytes_, to, out, 1);
     out += size_of(to);
   }
 };
@@ -214,7 +215,8 @@ TensorImpl* Tensor::undefined() {
 void Tensor::unreadable(DType wanted) const {
   const TensorImpl* p = impl();
   if (p->symbolic)
-    throw TypeError("a symbolic tensor has no value yet: it is being traced. Use tf::cond, tf::while_loop or tf::print");
+    throw TypeError(
+        "a symbolic tensor has no value yet: it is being traced. Use tf::cond, tf::while_loop or tf::print");
   throw TypeError("this tensor holds " + std::string(name_of(p->dtype)) + ", not " + std::string(name_of(wanted)) +
                   ": read it as that type, or cast it first");
 }
@@ -225,10 +227,8 @@ void Tensor::read_item(DType wanted, void* value) const {
   if (size() != 1) throw ValueError("item() needs one element, this tensor has shape " + shape().brackets());
   if (wanted == p->dtype && wanted == DType::string)
     *static_cast<std::string*>(value) = *static_cast<const std::string*>(p->data);
-  else if (is_object(p->dtype) || is_object(wanted))
-    unreadable(wanted);
-  else
-    convert_elements(p->dtype, p->data, wanted, value, 1);
+  else if (is_object(p->dtype) || is_object(wanted)) unreadable(wanted);
+  else convert_elements(p->dtype, p->data, wanted, value, 1);
 }
 
 Tensor::operator bool() const {
@@ -301,15 +301,14 @@ Tensor strengthen(const Tensor& weak, DType dtype) {
     Tensor back = Tensor::empty(from, p->shape);
     convert_elements(dtype, q->data, from, back.impl()->data, count);
     if (std::memcmp(back.impl()->data, p->data, weak.nbytes()) != 0) refuse();
-    bool lost_sign = unsigned_types.has(from) ? has_negative(dtype, q->data, count) : unsigned_types.has(dtype) && has_negative(from, p->data, count);
+    bool lost_sign = unsigned_types.has(from) ? has_negative(dtype, q->data, count)
+                                              : unsigned_types.has(dtype) && has_negative(from, p->data, count);
     if (lost_sign) refuse();  // 2^63 is no int64, -1 no uint64
   }
   return strong;
 }
 
-Tensor TensorLike::as(DType dtype) const {
-  return p_->weak == Weak::strong ? tensor() : strengthen(tensor(), dtype);
-}
+Tensor TensorLike::as(DType dtype) const { return p_->weak == Weak::strong ? tensor() : strengthen(tensor(), dtype); }
 Tensor TensorLike::own() const {
   return p_->weak == Weak::strong ? tensor() : strengthen(tensor(), natural_dtype(*p_));
 }

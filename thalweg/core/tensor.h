@@ -21,7 +21,8 @@ namespace thalweg {
 enum class Weak : uint8_t {
   strong,  // a tensor: no silent promotion
   soft,    // an array of another library: takes the dtype of the tensors it meets, else keeps its own
-  bare,    // a literal: takes the dtype of what it meets, else int32 or float32 (its reals are kept as float64 until then)
+  bare,    // a literal: takes the dtype of what it meets, else int32 or float32 (its reals are kept as float64 until
+           // then)
 };
 
 /// The block behind a tensor: a scalar needs nothing else, larger data lives in a Buffer.
@@ -54,32 +55,31 @@ inline void release(TensorImpl* p) {
 /// A C++ number that becomes a tensor. Bare literals are float32 and int32, as in TensorFlow.
 template <class T>
 concept Number = Element<T> && !std::same_as<T, std::string>;
-template <Number T>
-inline constexpr DType literal_dtype = std::same_as<T, double> ? DType::float32 : dtype_of<T>;
+template <Number T> inline constexpr DType literal_dtype = std::same_as<T, double> ? DType::float32 : dtype_of<T>;
 
 /// A number, a string, or a list of literals of any depth: `{{1, 2}, {3, 4}}`.
 class THALWEG_API Literal {
  public:
-  template <Number T>
-  Literal(T value) : dtype_(literal_dtype<T>) {  // NOLINT
+  template <Number T> Literal(T value) : dtype_(literal_dtype<T>) {  // NOLINT
     static_assert(sizeof(T) <= sizeof(bytes_));
     if constexpr (std::same_as<T, double>) {
       real_ = value;
     } else {
       std::memcpy(bytes_, &value, sizeof value);
       if constexpr (std::is_arithmetic_v<T>) real_ = static_cast<double>(value);
-      else if constexpr (requires { static_cast<float>(value); }) real_ = static_cast<double>(static_cast<float>(value));
+      else if constexpr (requires { static_cast<float>(value); })
+        real_ = static_cast<double>(static_cast<float>(value));
     }
     wide_ = std::same_as<T, double>;
   }
-  Literal(const char* text) : dtype_(DType::string), text_(text) {}           // NOLINT
-  Literal(const std::string& text) : dtype_(DType::string), text_(text) {}    // NOLINT
+  Literal(const char* text) : dtype_(DType::string), text_(text) {}                // NOLINT
+  Literal(const std::string& text) : dtype_(DType::string), text_(text) {}         // NOLINT
   Literal(std::initializer_list<Literal> items) : list_(items), is_list_(true) {}  // NOLINT
 
  private:
   friend struct LiteralReader;
   DType dtype_ = DType::invalid;
-  bool wide_ = false;  // a double, kept whole in real_ until its dtype is known
+  bool wide_ = false;                    // a double, kept whole in real_ until its dtype is known
   alignas(8) std::byte bytes_[16] = {};  // read in place as the dtype
   double real_ = 0;
   std::string_view text_;
@@ -95,8 +95,7 @@ class THALWEG_API Tensor {
  public:
   /// No tensor: `defined()` is false, Python's None.
   Tensor() = default;
-  template <Number T>
-  Tensor(T value) : p_(make_scalar(literal_dtype<T>)) {  // NOLINT: a scalar
+  template <Number T> Tensor(T value) : p_(make_scalar(literal_dtype<T>)) {  // NOLINT: a scalar
     if constexpr (std::same_as<T, double>) {
       auto narrow = static_cast<float>(value);
       std::memcpy(p_->data, &narrow, sizeof narrow);
@@ -104,16 +103,15 @@ class THALWEG_API Tensor {
       std::memcpy(p_->data, &value, sizeof value);
     }
   }
-  Tensor(const char* text) : Tensor(std::string_view(text)) {}           // NOLINT
-  Tensor(const std::string& text) : Tensor(std::string_view(text)) {}    // NOLINT
-  Tensor(std::string_view text);                                         // NOLINT
+  Tensor(const char* text) : Tensor(std::string_view(text)) {}         // NOLINT
+  Tensor(const std::string& text) : Tensor(std::string_view(text)) {}  // NOLINT
+  Tensor(std::string_view text);                                       // NOLINT
   /// Nested lists: `Tensor x = {{1, 2}, {3, 4}};` Integers make int32, any real number float32.
   Tensor(std::initializer_list<Literal> list);  // NOLINT
   /// One dimension, with the dtype of the elements (double stays float64).
   template <Element T>
   Tensor(const std::vector<T>& values) : Tensor(values, Shape{static_cast<int64_t>(values.size())}) {}  // NOLINT
-  template <Element T>
-  Tensor(const std::vector<T>& values, const Shape& shape) {
+  template <Element T> Tensor(const std::vector<T>& values, const Shape& shape) {
     p_ = make_filled(dtype_of<T>, shape, static_cast<int64_t>(values.size()));
     if constexpr (std::same_as<T, bool>) {
       for (size_t i = 0; i < values.size(); ++i) static_cast<bool*>(p_->data)[i] = values[i];
@@ -123,8 +121,7 @@ class THALWEG_API Tensor {
   }
   template <Element T>
   explicit Tensor(std::span<const T> values) : Tensor(values, Shape{static_cast<int64_t>(values.size())}) {}
-  template <Element T>
-  Tensor(std::span<const T> values, const Shape& shape) {
+  template <Element T> Tensor(std::span<const T> values, const Shape& shape) {
     p_ = make_filled(dtype_of<T>, shape, static_cast<int64_t>(values.size()));
     std::copy(values.begin(), values.end(), static_cast<T*>(p_->data));
   }
@@ -149,11 +146,11 @@ class THALWEG_API Tensor {
   /// Shows memory that belongs to someone else, without a copy; `release(context)` is called when no tensor uses it.
   static Tensor view(DType dtype, const Shape& shape, void* data, void (*release)(void*), void* context);
   /// The same for memory that outlives the tensor.
-  template <Element T>
-  static Tensor view(std::span<T> values, const Shape& shape) {
+  template <Element T> static Tensor view(std::span<T> values, const Shape& shape) {
     check_count(shape, static_cast<int64_t>(values.size()));
-    return view(dtype_of<std::remove_const_t<T>>, shape, const_cast<std::remove_const_t<T>*>(values.data()),
-                [](void*) {}, nullptr);
+    return view(
+        dtype_of<std::remove_const_t<T>>, shape, const_cast<std::remove_const_t<T>*>(values.data()), [](void*) {},
+        nullptr);
   }
 
   /// False for None.
@@ -172,19 +169,16 @@ class THALWEG_API Tensor {
   Tensor gpu(int index = 0) const;
 
   /// The elements in row-major order; the type must be the dtype's.
-  template <Element T>
-  std::span<const T> span() const {
+  template <Element T> std::span<const T> span() const {
     check_readable(dtype_of<T>);
     return {static_cast<const T*>(p_->data), static_cast<size_t>(size())};
   }
-  template <Element T>
-  const T* data() const {
+  template <Element T> const T* data() const {
     check_readable(dtype_of<T>);
     return static_cast<const T*>(p_->data);
   }
   /// The one element, converted to T where numbers allow it.
-  template <Element T>
-  T item() const {
+  template <Element T> T item() const {
     T value;
     read_item(dtype_of<T>, &value);
     return value;
@@ -193,10 +187,7 @@ class THALWEG_API Tensor {
   explicit operator bool() const;
 
   /// For those who make tensors: the memory of one that nobody else holds yet.
-  template <class T>
-  T* mutable_data() const {
-    return static_cast<T*>(impl()->data);
-  }
+  template <class T> T* mutable_data() const { return static_cast<T*>(impl()->data); }
 
   /// Indexing and slicing: `x(0)`, `x(all, slice(1, -1))`, `x(ellipsis, newaxis)`, `x(mask)`.
   template <class... I>
@@ -229,7 +220,8 @@ class THALWEG_API Tensor {
   static void check_count(const Shape& shape, int64_t count);
   [[noreturn]] static TensorImpl* undefined();
   void check_readable(DType wanted) const {
-    if (!p_ || p_->symbolic || p_->dtype != wanted) [[unlikely]] unreadable(wanted);
+    if (!p_ || p_->symbolic || p_->dtype != wanted) [[unlikely]]
+      unreadable(wanted);
   }
   [[noreturn]] void unreadable(DType wanted) const;
   void read_item(DType wanted, void* value) const;
@@ -260,22 +252,20 @@ THALWEG_API Tensor strengthen(const Tensor& weak, DType dtype);
 /// it meets in an op. `maximum(x, 0)` and `add(x, {1, 2})` work for any dtype of x.
 class THALWEG_API TensorLike {
  public:
-  TensorLike(const Tensor& tensor) : p_(tensor.get()) {}  // NOLINT
-  template <Number T>
-  TensorLike(T value) : owned_(value), p_(owned_.get()) {  // NOLINT
+  TensorLike(const Tensor& tensor) : p_(tensor.get()) {}                       // NOLINT
+  template <Number T> TensorLike(T value) : owned_(value), p_(owned_.get()) {  // NOLINT
     if constexpr (std::is_floating_point_v<T>) keep_real(static_cast<double>(value));
     p_->weak = Weak::bare;
   }
-  TensorLike(const char* text) : owned_(text), p_(owned_.get()) {}             // NOLINT
-  TensorLike(const std::string& text) : owned_(text), p_(owned_.get()) {}      // NOLINT
-  TensorLike(std::initializer_list<Literal> list) : owned_(list, Weak::bare), p_(owned_.get()) {}  // NOLINT
-  template <Element T>
-  TensorLike(const std::vector<T>& values) : owned_(values), p_(owned_.get()) {}  // NOLINT
+  TensorLike(const char* text) : owned_(text), p_(owned_.get()) {}                                     // NOLINT
+  TensorLike(const std::string& text) : owned_(text), p_(owned_.get()) {}                              // NOLINT
+  TensorLike(std::initializer_list<Literal> list) : owned_(list, Weak::bare), p_(owned_.get()) {}      // NOLINT
+  template <Element T> TensorLike(const std::vector<T>& values) : owned_(values), p_(owned_.get()) {}  // NOLINT
   TensorLike(const TensorLike&) = delete;
   TensorLike& operator=(const TensorLike&) = delete;
 
   operator const Tensor&() const { return reinterpret_cast<const Tensor&>(p_); }  // NOLINT
-  operator TensorRef() const { return TensorRef(p_); }                              // NOLINT
+  operator TensorRef() const { return TensorRef(p_); }                            // NOLINT
   const Tensor& tensor() const { return *this; }
   /// The value with this dtype if it was a bare literal, else the tensor as it is.
   Tensor as(DType dtype) const;
@@ -293,10 +283,9 @@ class THALWEG_API TensorLike {
 };
 
 /// What operators are for: at least one operand is a tensor (or a variable), the other is tensor-like.
-template <class T>
-inline constexpr bool is_tensor_value = std::derived_from<T, Tensor>;
+template <class T> inline constexpr bool is_tensor_value = std::derived_from<T, Tensor>;
 template <class X, class Y>
-concept Operands = (is_tensor_value<X> || is_tensor_value<Y>)&&std::convertible_to<const X&, TensorLike> &&
+concept Operands = (is_tensor_value<X> || is_tensor_value<Y>) && std::convertible_to<const X&, TensorLike> &&
                    std::convertible_to<const Y&, TensorLike>;
 
 }  // namespace thalweg

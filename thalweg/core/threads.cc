@@ -75,7 +75,8 @@ class Pool {
     job.work();
     // All chunks are claimed; wait for those that others are still computing, then for their owners to let go.
     for (int spins = 0; job.done.load(std::memory_order_acquire) < job.num_chunks; ++spins)
-      if (spins < 2000) _mm_pause(); else std::this_thread::yield();
+      if (spins < 2000) _mm_pause();
+      else std::this_thread::yield();
     std::unique_lock lock(mutex_);
     job_ = nullptr;
     while (job.workers) {
@@ -90,8 +91,7 @@ class Pool {
     // Where the system allows no more threads, those that there are do the work.
     try {
       for (int i = 1; i < size_; ++i) threads_.emplace_back([this] { loop(); });
-    } catch (const std::system_error&) {
-    }
+    } catch (const std::system_error&) {}
   }
   void stop() {
     {

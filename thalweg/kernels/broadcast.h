@@ -8,8 +8,7 @@
 namespace thalweg::kernels {
 
 /// N operands over one output shape. Strides count elements; 0 repeats the operand along that axis.
-template <int N>
-struct BroadcastPlan {
+template <int N> struct BroadcastPlan {
   int rank = 0;
   int64_t size[Shape::max_rank] = {};
   int64_t stride[N][Shape::max_rank] = {};
@@ -47,8 +46,7 @@ struct BroadcastPlan {
 };
 
 /// Walks the rows (all axes but the innermost) of a plan from row `row` on, keeping each operand's offset.
-template <int N>
-class RowWalk {
+template <int N> class RowWalk {
  public:
   RowWalk(const BroadcastPlan<N>& plan, int64_t row) : plan_(plan) {
     for (int d = 1; d < plan.rank; ++d) {

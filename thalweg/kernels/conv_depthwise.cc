@@ -12,7 +12,9 @@ namespace thalweg::kernels {
 namespace {
 
 /// Two rows of channels whose products are summed.
-template <class T> struct Pair { const T *a, *b; };
+template <class T> struct Pair {
+  const T *a, *b;
+};
 
 // out[c] = sum over pairs of a[c] b[c]; the sums stay in registers.
 template <class T, int bytes>
@@ -56,8 +58,7 @@ template <class T>
 template <class T> void sum_products_baseline(const Pair<T>* pairs, int64_t count, int64_t channels, T* out) {
   sum_products_body<T, 16>(pairs, count, channels, out);
 }
-template <class T>
-THALWEG_AVX2 void sum_products_avx2(const Pair<T>* pairs, int64_t count, int64_t channels, T* out) {
+template <class T> THALWEG_AVX2 void sum_products_avx2(const Pair<T>* pairs, int64_t count, int64_t channels, T* out) {
   sum_products_body<T, 32>(pairs, count, channels, out);
 }
 template <class T> void add_products_baseline(const T* a, const T* b, int64_t channels, T* sum) {

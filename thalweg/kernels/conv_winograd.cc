@@ -123,7 +123,7 @@ THALWEG_AVX2 void all_filters(const float* filter, int64_t count, int64_t begin,
 
 /// Sums of `slices` arrays [36, count] to filter gradients [3, 3, count].
 THALWEG_AVX2 void all_filter_grads(const float* sums, int64_t slices, int64_t count, int64_t begin, int64_t end,
-                                          float* to) {
+                                   float* to) {
   for (int64_t c = begin; c < end; c += lanes) {
     Vector u[36], half[18], out[9];
     for (int i = 0; i < 36; ++i) {
@@ -171,8 +171,7 @@ struct Tiles {
 };
 
 bool fits(const ConvShape& s) {
-  if (isa < avx2 || s.groups != 1 || s.in[0] != 1 || s.filter[0] != 1 || s.out[0] != 1)
-    return false;
+  if (isa < avx2 || s.groups != 1 || s.in[0] != 1 || s.filter[0] != 1 || s.out[0] != 1) return false;
   for (int axis = 1; axis < 3; ++axis)
     if (s.filter[axis] != 3 || s.strides[axis] != 1 || s.dilations[axis] != 1) return false;
   return s.in_channels % lanes == 0 && s.out_channels % lanes == 0 && s.in_channels >= 32 && s.out_channels >= 32;

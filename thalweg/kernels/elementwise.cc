@@ -13,7 +13,9 @@ namespace {
 constexpr int64_t tile = 512;
 constexpr int64_t short_row = 16;
 
-const char* at(const void* p, int64_t i, size_t bytes) { return static_cast<const char*>(p) + i * static_cast<int64_t>(bytes); }
+const char* at(const void* p, int64_t i, size_t bytes) {
+  return static_cast<const char*>(p) + i * static_cast<int64_t>(bytes);
+}
 char* at(void* p, int64_t i, size_t bytes) { return static_cast<char*>(p) + i * static_cast<int64_t>(bytes); }
 
 // A run of contiguous elements. Half and bfloat16 pass through float tiles, so that no op compiles them.
@@ -68,15 +70,15 @@ void ternary_run(const TernaryLoops& loops, DType t, const void* a, const void* 
 // Copies one operand's elements for outputs [begin, begin + n) into a buffer: rows shorter than a vector would
 // otherwise cost a call each.
 template <int N>
-void gather_tile(const BroadcastPlan<N>& plan, int k, const void* operand, size_t bytes, int64_t begin, int64_t n, void* out) {
+void gather_tile(const BroadcastPlan<N>& plan, int k, const void* operand, size_t bytes, int64_t begin, int64_t n,
+                 void* out) {
   int64_t inner = plan.size[0], row = begin / inner, column = begin % inner;
   RowWalk<N> walk(plan, row);
   for (int64_t done = 0; done < n; walk.next(), column = 0) {
     int64_t m = std::min(inner - column, n - done);
     const char* from = at(operand, walk.offset[k] + column * plan.stride[k][0], bytes);
     char* to = at(out, done, bytes);
-    if (plan.stride[k][0])
-      std::memcpy(to, from, static_cast<size_t>(m) * bytes);
+    if (plan.stride[k][0]) std::memcpy(to, from, static_cast<size_t>(m) * bytes);
     else
       for (int64_t i = 0; i < m; ++i) std::memcpy(to + i * static_cast<int64_t>(bytes), from, bytes);
     done += m;
@@ -84,8 +86,7 @@ void gather_tile(const BroadcastPlan<N>& plan, int k, const void* operand, size_
 }
 
 // The period of an operand that is a trailing block repeated over and over (a bias), or 0.
-template <int N>
-int64_t period(const BroadcastPlan<N>& plan, int k) {
+template <int N> int64_t period(const BroadcastPlan<N>& plan, int k) {
   return plan.rank == 2 && plan.stride[k][0] == 1 && plan.stride[k][1] == 0 ? plan.size[0] : 0;
 }
 
@@ -97,13 +98,13 @@ void binary_rows(const BinaryLoops& loops, DType t, const BroadcastPlan<2>& plan
   parallel_for(rows, loops.nanoseconds * static_cast<double>(inner), [&](int64_t begin, int64_t end) {
     RowWalk<2> walk(plan, begin);
     for (int64_t row = begin; row < end; ++row, walk.next())
-      binary_run(loops, t, at(a, walk.offset[0], in_bytes), at(b, walk.offset[1], in_bytes), at(y, row * inner, out_bytes),
-                 inner, form, attrs);
+      binary_run(loops, t, at(a, walk.offset[0], in_bytes), at(b, walk.offset[1], in_bytes),
+                 at(y, row * inner, out_bytes), inner, form, attrs);
   });
 }
 
-void binary_tiles(const BinaryLoops& loops, DType t, const BroadcastPlan<2>& plan, const void* a, const void* b, void* y,
-                  int64_t total, const void* attrs) {
+void binary_tiles(const BinaryLoops& loops, DType t, const BroadcastPlan<2>& plan, const void* a, const void* b,
+                  void* y, int64_t total, const void* attrs) {
   size_t in_bytes = size_of(t), out_bytes = size_of(loops.result(t));
   const void* operands[2] = {a, b};
   int64_t periods[2] = {period(plan, 0), period(plan, 1)};
@@ -153,15 +154,14 @@ void run_binary(const BinaryLoops& loops, DType dtype, const Shape& a_shape, con
       return binary_run(loops, dtype, a, b, y, total, form, attrs);
     size_t in = size_of(dtype), out = size_of(loops.result(dtype));
     return parallel_for(total, loops.nanoseconds, [&](int64_t begin, int64_t end) {
-      binary_run(loops, dtype, form == scalar_vector ? a : at(a, begin, in), form == vector_scalar ? b : at(b, begin, in),
-                 at(y, begin, out), end - begin, form, attrs);
+      binary_run(loops, dtype, form == scalar_vector ? a : at(a, begin, in),
+                 form == vector_scalar ? b : at(b, begin, in), at(y, begin, out), end - begin, form, attrs);
     });
   }
   BroadcastPlan<2> plan(shape, {&a_shape, &b_shape});
   if (plan.rank == 1 || plan.size[0] >= short_row || is_object(dtype))
     binary_rows(loops, dtype, plan, a, b, y, total, attrs);
-  else
-    binary_tiles(loops, dtype, plan, a, b, y, total, attrs);
+  else binary_tiles(loops, dtype, plan, a, b, y, total, attrs);
 }
 
 void run_ternary(const TernaryLoops& loops, DType dtype, const Shape* const shapes[3], const void* const operands[3],
@@ -180,7 +180,8 @@ void run_ternary(const TernaryLoops& loops, DType dtype, const Shape* const shap
       for (int k = 0; k < 3; ++k) {
         from[k] = plan.contiguous(k) ? at(operands[k], first, bytes) : buffers[k];
         bool constant = plan.rank == 1 && plan.stride[k][0] == 0;
-        if (!plan.contiguous(k) && !(constant && i > begin)) gather_tile(plan, k, operands[k], bytes, first, n, buffers[k]);
+        if (!plan.contiguous(k) && !(constant && i > begin))
+          gather_tile(plan, k, operands[k], bytes, first, n, buffers[k]);
       }
       ternary_run(loops, dtype, from[0], from[1], from[2], at(y, first, bytes), n, attrs);
     }

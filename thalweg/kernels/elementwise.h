@@ -20,10 +20,9 @@ using BinaryLoop = void (*)(const void* a, const void* b, void* y, int64_t n, Fo
 using TernaryLoop = void (*)(const void* a, const void* b, const void* c, void* y, int64_t n, const void* attrs);
 
 /// The inner loops of one op, by dtype and instruction set: constant data, nothing runs at start-up.
-template <class Loop>
-struct LoopTable {
+template <class Loop> struct LoopTable {
   Loop at[num_dtypes][num_isas] = {};
-  double nanoseconds = 0.3;  // per element, to decide about threads
+  double nanoseconds = 0.3;       // per element, to decide about threads
   DType output = DType::invalid;  // bool or uint8 where the op makes those; invalid: the input's
   bool real_part = false;         // complex in, real out
 
@@ -42,18 +41,16 @@ namespace detail {
 
 /// What an op on T stores: bool for predicates, the real type for complex -> real, uint8 where the lambda says so,
 /// else T itself and never the promoted int.
-template <class T, class Result>
-struct StoredOf {
-  using type = std::conditional_t<std::is_same_v<Result, bool>, bool,
-                                  std::conditional_t<std::is_integral_v<T> && std::is_same_v<Result, uint8_t>, uint8_t, T>>;
+template <class T, class Result> struct StoredOf {
+  using type =
+      std::conditional_t<std::is_same_v<Result, bool>, bool,
+                         std::conditional_t<std::is_integral_v<T> && std::is_same_v<Result, uint8_t>, uint8_t, T>>;
 };
-template <class Part, class Result>
-struct StoredOf<std::complex<Part>, Result> {
+template <class Part, class Result> struct StoredOf<std::complex<Part>, Result> {
   using type = std::conditional_t<std::is_same_v<Result, bool>, bool,
                                   std::conditional_t<std::is_same_v<Result, Part>, Part, std::complex<Part>>>;
 };
-template <class T, class Result>
-using Stored = typename StoredOf<T, std::remove_cvref_t<Result>>::type;
+template <class T, class Result> using Stored = typename StoredOf<T, std::remove_cvref_t<Result>>::type;
 
 // Calls a lambda with or without the op's attributes.
 template <class A, class F, class... X>
@@ -80,7 +77,8 @@ template <class T, class F, class A>
 template <class T, class F, class A>
 [[gnu::always_inline]] inline void binary_body(const void* pa, const void* pb, void* y, int64_t n, Form form,
                                                const void* attrs) {
-  using R = Stored<T, decltype(call<A, F>(std::declval<const A&>(), std::declval<const T&>(), std::declval<const T&>()))>;
+  using R =
+      Stored<T, decltype(call<A, F>(std::declval<const A&>(), std::declval<const T&>(), std::declval<const T&>()))>;
   const A local = local_copy<A>(attrs);
   auto* a = static_cast<const T*>(pa);
   auto* b = static_cast<const T*>(pb);
@@ -110,14 +108,16 @@ template <class T, class F, class A>
   for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(call<A, F>(local, a[i], b[i], c[i]));
 }
 
-template <class T, class F, class A>
-struct Unary {
+template <class T, class F, class A> struct Unary {
   static void plain(const void* x, void* y, int64_t n, const void* attrs) { unary_body<T, F, A>(x, y, n, attrs); }
-  THALWEG_AVX2 static void v2(const void* x, void* y, int64_t n, const void* attrs) { unary_body<T, F, A>(x, y, n, attrs); }
-  THALWEG_AVX512 static void v3(const void* x, void* y, int64_t n, const void* attrs) { unary_body<T, F, A>(x, y, n, attrs); }
+  THALWEG_AVX2 static void v2(const void* x, void* y, int64_t n, const void* attrs) {
+    unary_body<T, F, A>(x, y, n, attrs);
+  }
+  THALWEG_AVX512 static void v3(const void* x, void* y, int64_t n, const void* attrs) {
+    unary_body<T, F, A>(x, y, n, attrs);
+  }
 };
-template <class T, class F, class A>
-struct Binary {
+template <class T, class F, class A> struct Binary {
   static void plain(const void* a, const void* b, void* y, int64_t n, Form f, const void* attrs) {
     binary_body<T, F, A>(a, b, y, n, f, attrs);
   }
@@ -128,8 +128,7 @@ struct Binary {
     binary_body<T, F, A>(a, b, y, n, f, attrs);
   }
 };
-template <class T, class F, class A>
-struct Ternary {
+template <class T, class F, class A> struct Ternary {
   static void plain(const void* a, const void* b, const void* c, void* y, int64_t n, const void* attrs) {
     ternary_body<T, F, A>(a, b, c, y, n, attrs);
   }
@@ -141,8 +140,7 @@ struct Ternary {
   }
 };
 
-template <class T>
-inline constexpr bool is_hot = std::is_same_v<T, float> || std::is_same_v<T, double>;
+template <class T> inline constexpr bool is_hot = std::is_same_v<T, float> || std::is_same_v<T, double>;
 
 template <TypeSet S, template <class, class, class> class Loops, class F, class A, DType D, class Table>
 constexpr void fill(Table& table) {

@@ -103,8 +103,7 @@ template <class T> struct Kernels {
   Run run[max_rows + 1][3] = {};
 };
 
-template <class T, int... row>
-constexpr Kernels<T> make_kernels(Isa level, std::integer_sequence<int, row...>) {
+template <class T, int... row> constexpr Kernels<T> make_kernels(Isa level, std::integer_sequence<int, row...>) {
   Kernels<T> k;
   if (level == avx512) {
     k.rows = 12;
@@ -122,8 +121,7 @@ constexpr Kernels<T> make_kernels(Isa level, std::integer_sequence<int, row...>)
 
 template <class T> const Kernels<T>& kernels() {
   using Rows = std::make_integer_sequence<int, max_rows>;
-  static constexpr Kernels<T> levels[3] = {make_kernels<T>(baseline, Rows{}),
-                                           make_kernels<T>(avx2, Rows{}),
+  static constexpr Kernels<T> levels[3] = {make_kernels<T>(baseline, Rows{}), make_kernels<T>(avx2, Rows{}),
                                            make_kernels<T>(avx512, Rows{})};
   return levels[isa];
 }
@@ -303,8 +301,7 @@ void combine_baseline(const T* x, int64_t x_step, const T* b, int64_t row, int64
   combine_body(x, x_step, b, row, rows, c, n);
 }
 template <class T>
-THALWEG_AVX2 void combine_avx2(const T* x, int64_t x_step, const T* b, int64_t row, int64_t rows, T* c,
-                                      int64_t n) {
+THALWEG_AVX2 void combine_avx2(const T* x, int64_t x_step, const T* b, int64_t row, int64_t rows, T* c, int64_t n) {
   combine_body(x, x_step, b, row, rows, c, n);
 }
 template <class T> VectorLoops<T> vector_loops() {

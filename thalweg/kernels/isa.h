@@ -4,8 +4,7 @@
 
 // Copies of a loop for AVX2 and AVX-512; the plain copy runs anywhere.
 #define THALWEG_AVX2 [[gnu::target("avx2,fma,bmi2")]]
-#define THALWEG_AVX512 \
-  [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi2,prefer-vector-width=512")]]
+#define THALWEG_AVX512 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi2,prefer-vector-width=512")]]
 
 namespace thalweg::kernels {
 

@@ -24,7 +24,9 @@ inline float unit_half(uint32_t bits) { return static_cast<float>(bits & 0x3ffu)
 inline float unit_bfloat16(uint32_t bits) { return static_cast<float>(bits & 0x7fu) * 0x1p-7f; }
 
 /// Two independent standard normal numbers.
-template <class T> struct NormalPair { T first, second; };
+template <class T> struct NormalPair {
+  T first, second;
+};
 
 /// Box and Muller's transform in double.
 inline NormalPair<double> normal_doubles(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {

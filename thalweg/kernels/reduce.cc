@@ -105,18 +105,21 @@ void reduce_columns(const ReduceLoops& l, const Axes& axes, size_t in_bytes, siz
       l.columns[isa](x + (base + axes.offset(true, 1, row) + column) * static_cast<int64_t>(in_bytes), n, a);
   };
   // Rows are cut by their number alone, and their parts merged in order.
-  int64_t rows_per_part = std::max<int64_t>(part / std::min(inner, column_block), 1), cuts = (rows + rows_per_part - 1) / rows_per_part;
+  int64_t rows_per_part = std::max<int64_t>(part / std::min(inner, column_block), 1),
+          cuts = (rows + rows_per_part - 1) / rows_per_part;
   bool split = groups * blocks < 4 && cuts > 1;
   if (!split) {
-    parallel_for(groups * blocks, nanoseconds * static_cast<double>(rows * std::min(inner, column_block)), [&](int64_t begin, int64_t end) {
-      Bytes a(new char[static_cast<size_t>(column_block) * l.bytes]);
-      for (int64_t k = begin; k < end; ++k) {
-        int64_t group = k / blocks, column = k % blocks * column_block, n = std::min(column_block, inner - column);
-        l.start(a.get(), n);
-        add_rows(axes.offset(false, 1, group), column, n, 0, rows, a.get());
-        l.finish(a.get(), n, rows, y + (group * inner + column) * static_cast<int64_t>(out_bytes));
-      }
-    });
+    parallel_for(groups * blocks, nanoseconds * static_cast<double>(rows * std::min(inner, column_block)),
+                 [&](int64_t begin, int64_t end) {
+                   Bytes a(new char[static_cast<size_t>(column_block) * l.bytes]);
+                   for (int64_t k = begin; k < end; ++k) {
+                     int64_t group = k / blocks, column = k % blocks * column_block,
+                             n = std::min(column_block, inner - column);
+                     l.start(a.get(), n);
+                     add_rows(axes.offset(false, 1, group), column, n, 0, rows, a.get());
+                     l.finish(a.get(), n, rows, y + (group * inner + column) * static_cast<int64_t>(out_bytes));
+                   }
+                 });
     return;
   }
   size_t row_bytes = static_cast<size_t>(inner) * l.bytes;
@@ -130,14 +133,16 @@ void reduce_columns(const ReduceLoops& l, const Axes& axes, size_t in_bytes, siz
         add_rows(base, 0, inner, c * rows_per_part, std::min(rows, (c + 1) * rows_per_part), a);
       }
     });
-    for (int64_t c = 1; c < cuts; ++c) l.merge(partial.get(), partial.get() + static_cast<size_t>(c) * row_bytes, inner);
+    for (int64_t c = 1; c < cuts; ++c)
+      l.merge(partial.get(), partial.get() + static_cast<size_t>(c) * row_bytes, inner);
     l.finish(partial.get(), inner, rows, y + group * inner * static_cast<int64_t>(out_bytes));
   }
 }
 
 }  // namespace
 
-void run_reduce(const ReduceTable& table, DType dtype, const Shape& shape, std::span<const bool> reduced, const void* x, void* y) {
+void run_reduce(const ReduceTable& table, DType dtype, const Shape& shape, std::span<const bool> reduced, const void* x,
+                void* y) {
   int64_t total = shape.count(), results = 1;
   for (int i = 0; i < shape.rank(); ++i)
     if (!reduced[static_cast<size_t>(i)]) results *= shape[i];

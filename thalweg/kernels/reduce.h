@@ -15,8 +15,8 @@ namespace thalweg::kernels {
 
 /// The loops of one reduction for one dtype. Accumulators have a type of their own (of `bytes` bytes).
 struct ReduceLoops {
-  void (*rows[num_isas])(const void* x, int64_t n, void* accumulator) = {};         // takes n elements in
-  void (*columns[num_isas])(const void* x, int64_t n, void* accumulators) = {};     // element i goes to accumulator i
+  void (*rows[num_isas])(const void* x, int64_t n, void* accumulator) = {};      // takes n elements in
+  void (*columns[num_isas])(const void* x, int64_t n, void* accumulators) = {};  // element i goes to accumulator i
   void (*start)(void* accumulators, int64_t n) = nullptr;
   void (*merge)(void* accumulators, const void* others, int64_t n) = nullptr;
   void (*finish)(const void* accumulators, int64_t n, int64_t count, void* y) = nullptr;  // count: elements per result
@@ -61,8 +61,7 @@ template <class R, class T>
   for (int64_t i = 0; i < n; ++i) a[i] = R::step(a[i], x[i]);
 }
 
-template <class R, class T>
-struct ReduceOf {
+template <class R, class T> struct ReduceOf {
   using A = typename R::template Accumulator<T>;
   static void rows(const void* x, int64_t n, void* a) { reduce_row<R, T>(x, n, a); }
   THALWEG_AVX2 static void rows2(const void* x, int64_t n, void* a) { reduce_row<R, T>(x, n, a); }
@@ -74,20 +73,21 @@ struct ReduceOf {
     for (int64_t i = 0; i < n; ++i) static_cast<A*>(a)[i] = R::template start<T>();
   }
   static void merge(void* a, const void* b, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) static_cast<A*>(a)[i] = R::merge(static_cast<A*>(a)[i], static_cast<const A*>(b)[i]);
+    for (int64_t i = 0; i < n; ++i)
+      static_cast<A*>(a)[i] = R::merge(static_cast<A*>(a)[i], static_cast<const A*>(b)[i]);
   }
   static void finish(const void* a, int64_t n, int64_t count, void* y) {
     for (int64_t i = 0; i < n; ++i) static_cast<T*>(y)[i] = R::template finish<T>(static_cast<const A*>(a)[i], count);
   }
 };
 
-template <TypeSet S, class R, DType D>
-constexpr void fill_reduce(ReduceTable& table) {
+template <TypeSet S, class R, DType D> constexpr void fill_reduce(ReduceTable& table) {
   if constexpr (S.has(D) || (D == DType::float32 && !(S & half_types).empty())) {
     using T = CppType<D>;
     using F = ReduceOf<R, T>;
     ReduceLoops& l = table.at[static_cast<int>(D)];
-    l = {{F::rows, F::rows, F::rows}, {F::columns, F::columns, F::columns}, F::start, F::merge, F::finish, sizeof(typename F::A)};
+    l = {{F::rows, F::rows, F::rows}, {F::columns, F::columns, F::columns}, F::start, F::merge, F::finish,
+         sizeof(typename F::A)};
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
       l.rows[1] = F::rows2, l.rows[2] = F::rows3;
       l.columns[1] = F::columns2, l.columns[2] = F::columns3;
@@ -98,8 +98,7 @@ constexpr void fill_reduce(ReduceTable& table) {
 }  // namespace detail
 
 /// The loops of reduction R (start, step, merge, finish) for the types of S.
-template <TypeSet S, class R>
-constexpr ReduceTable make_reduce_table() {
+template <TypeSet S, class R> constexpr ReduceTable make_reduce_table() {
   ReduceTable t;
   detail::fill_reduce<S, R, DType::float32>(t), detail::fill_reduce<S, R, DType::float64>(t);
   detail::fill_reduce<S, R, DType::int8>(t), detail::fill_reduce<S, R, DType::int16>(t);

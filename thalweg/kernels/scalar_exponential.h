@@ -89,7 +89,9 @@ template <class T> [[gnu::always_inline]] inline T half_exp(T x) {
 }
 
 /// x = 2^e * (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)), for positive normal x.
-template <class T> struct Decomposition { T e, f; };
+template <class T> struct Decomposition {
+  T e, f;
+};
 [[gnu::always_inline]] inline Decomposition<float> decompose(float x) {
   constexpr uint32_t root_half = 0x3F3504F3, one = 0x3F800000;
   uint32_t bits = std::bit_cast<uint32_t>(x) + (one - root_half);

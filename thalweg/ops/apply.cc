@@ -65,13 +65,13 @@ size_t list_length(const Op& op, size_t num_inputs) {
   size_t singles = op.args.size() - static_cast<size_t>(op.num_lists), lists = static_cast<size_t>(op.num_lists);
   bool fits = lists ? num_inputs >= singles && (num_inputs - singles) % lists == 0 : num_inputs == singles;
   if (!fits)
-    throw InvalidArgumentError(std::string(op.name) + " takes " + count_text(op) + ", got " + std::to_string(num_inputs));
+    throw InvalidArgumentError(std::string(op.name) + " takes " + count_text(op) + ", got " +
+                               std::to_string(num_inputs));
   return lists ? (num_inputs - singles) / lists : 0;
 }
 
 /// One pass over the inputs with the argument each belongs to.
-template <class F>
-void for_each_input(const Op& op, std::span<const TensorRef> in, F f) {
+template <class F> void for_each_input(const Op& op, std::span<const TensorRef> in, F f) {
   size_t each = list_length(op, in.size()), i = 0;
   for (size_t a = 0; a < op.args.size(); ++a)
     for (size_t n = op.args[a].is_list() ? each : 1; n; --n, ++i) f(op.args[a], i, in[i].p);
@@ -121,14 +121,16 @@ DType dtype_for(const Op& op, std::span<const TensorRef> in, const Arg& arg, con
     if (other.type_attr != arg.type_attr || arg.mixed) return;
     if (t->weak == Weak::strong && strong == DType::invalid) strong = t->dtype;
     if (t->weak == Weak::soft && soft == DType::invalid) soft = t->dtype;
-    if (t->weak == Weak::bare && (is_floating(t->dtype) || is_complex(t->dtype)) && !is_complex(real)) real = natural_dtype(*t);
+    if (t->weak == Weak::bare && (is_floating(t->dtype) || is_complex(t->dtype)) && !is_complex(real))
+      real = natural_dtype(*t);
   });
   if (strong != DType::invalid) return strong;
   if (soft != DType::invalid) return soft;
   DType natural = natural_dtype(*weak);
   if (real != DType::invalid && is_integer(natural)) return real;
   for (const TypeAttr& attr : op.type_attrs)  // 1 where only real numbers are allowed is 1.0
-    if (attr.name == arg.type_attr && !attr.allowed.has(natural) && is_integer(natural) && attr.allowed.has(DType::float32))
+    if (attr.name == arg.type_attr && !attr.allowed.has(natural) && is_integer(natural) &&
+        attr.allowed.has(DType::float32))
       return DType::float32;
   return natural;
 }
@@ -147,7 +149,8 @@ bool strengthen_uniform(const Op& op, std::span<const TensorRef> in, std::span<T
   return true;
 }
 
-[[gnu::noinline]] void apply_weak(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out) {
+[[gnu::noinline]] void apply_weak(const Op& op, std::span<const TensorRef> in, AttrsRef attrs,
+                                  std::span<TensorImpl*> out) {
   constexpr size_t inline_count = 8;
   Tensor held_inline[inline_count];
   std::vector<Tensor> held_more(in.size() > inline_count ? in.size() : 0);
@@ -160,7 +163,8 @@ bool strengthen_uniform(const Op& op, std::span<const TensorRef> in, std::span<T
 }
 
 // What is not the common case: lists, several types, literals, mistakes. True when the call was finished here.
-[[gnu::noinline]] bool check_slowly(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out) {
+[[gnu::noinline]] bool check_slowly(const Op& op, std::span<const TensorRef> in, AttrsRef attrs,
+                                    std::span<TensorImpl*> out) {
   check_defined(op, in);
   for (const TensorRef& t : in)
     if (t.p->weak != Weak::strong) {
@@ -188,7 +192,8 @@ void apply(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::spa
   }
   if (op.attrs && !attrs.p) attrs = op.default_attrs();
   ThreadState& state = thread_state;
-  if (!state.started) [[unlikely]] detail::start_devices();
+  if (!state.started) [[unlikely]]
+    detail::start_devices();
   Outputs outputs(out, state.device);
   InferCall infer(op, in, attrs, out);
   op.infer(infer);

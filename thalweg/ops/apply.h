@@ -18,7 +18,8 @@ class Tracer {
 class Recorder {
  public:
   virtual ~Recorder() = default;
-  virtual void record(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl* const> out) = 0;
+  virtual void record(const Op& op, std::span<const TensorRef> in, AttrsRef attrs,
+                      std::span<TensorImpl* const> out) = 0;
 };
 
 /// Checks the inputs against the signature, infers, then runs the kernel or adds a node. Writes fresh tensors, each
@@ -41,7 +42,8 @@ std::array<Tensor, N> apply_n(const Op& op, std::initializer_list<TensorRef> in,
   }(std::make_index_sequence<N>{});
 }
 /// Any number of inputs and results.
-THALWEG_API std::vector<Tensor> apply_list(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, int num_outputs);
+THALWEG_API std::vector<Tensor> apply_list(const Op& op, std::span<const TensorRef> in, AttrsRef attrs,
+                                           int num_outputs);
 /// A list argument, then others: `apply_values(ConcatV2, values, {axis})`.
 THALWEG_API Tensor apply_values(const Op& op, std::span<const Tensor> list, std::initializer_list<TensorRef> rest,
                                 AttrsRef attrs = {});

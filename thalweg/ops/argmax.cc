@@ -44,8 +44,7 @@ void find_along(const T* x, int64_t outer, int64_t n, int64_t inner, Better bett
   });
 }
 
-template <class Order>
-void run_arg(const KernelCall& c) {
+template <class Order> void run_arg(const KernelCall& c) {
   const Shape& shape = c.shape(0);
   int64_t at = c.scalar(1);
   int axis = static_cast<int>(at < 0 ? at + shape.rank() : at);
@@ -63,39 +62,47 @@ void run_arg(const KernelCall& c) {
   }
   auto find = [&]<class T>(T) { find_along(static_cast<const T*>(x), outer, n, inner, Order{}, found.data()); };
   switch (dtype) {
-    case DType::float32: find(float{}); break;
-    case DType::float64: find(double{}); break;
-    case DType::int8: find(int8_t{}); break;
-    case DType::int16: find(int16_t{}); break;
-    case DType::int32: find(int32_t{}); break;
-    case DType::int64: find(int64_t{}); break;
-    case DType::uint16: find(uint16_t{}); break;
-    case DType::uint32: find(uint32_t{}); break;
-    case DType::uint64: find(uint64_t{}); break;
-    default: find(uint8_t{}); break;  // bool too
+    case DType::float32:
+      find(float{});
+      break;
+    case DType::float64:
+      find(double{});
+      break;
+    case DType::int8:
+      find(int8_t{});
+      break;
+    case DType::int16:
+      find(int16_t{});
+      break;
+    case DType::int32:
+      find(int32_t{});
+      break;
+    case DType::int64:
+      find(int64_t{});
+      break;
+    case DType::uint16:
+      find(uint16_t{});
+      break;
+    case DType::uint32:
+      find(uint32_t{});
+      break;
+    case DType::uint64:
+      find(uint64_t{});
+      break;
+    default:
+      find(uint8_t{});
+      break;  // bool too
   }
   convert_elements(DType::int64, found.data(), c.output_dtype(), c.output(), results);
 }
 
 struct Larger {
-  template <class T>
-  static T worst() {
-    return std::numeric_limits<T>::lowest();
-  }
-  template <class T>
-  bool operator()(T x, T best) const {
-    return x > best;
-  }
+  template <class T> static T worst() { return std::numeric_limits<T>::lowest(); }
+  template <class T> bool operator()(T x, T best) const { return x > best; }
 };
 struct Smaller {
-  template <class T>
-  static T worst() {
-    return std::numeric_limits<T>::max();
-  }
-  template <class T>
-  bool operator()(T x, T best) const {
-    return x < best;
-  }
+  template <class T> static T worst() { return std::numeric_limits<T>::max(); }
+  template <class T> bool operator()(T x, T best) const { return x < best; }
 };
 constexpr TypeSet arg_types = real_types | types(bool_);
 
@@ -103,7 +110,9 @@ const Op& ArgMax = define_op({
     .name = "ArgMax",
     .doc = "Where the largest element is along an axis; the first of equals.",
     .signature = "input: T, dimension: Tidx -> output: output_type",
-    .types = {{"T", arg_types}, {"Tidx", types(int16, int32, int64)}, {"output_type", types(int16, uint16, int32, int64)}},
+    .types = {{"T", arg_types},
+              {"Tidx", types(int16, int32, int64)},
+              {"output_type", types(int16, uint16, int32, int64)}},
     .attrs = attrs_of<ArgAttrs>(),
     .infer = infer_arg,
     .kernel = {run_arg<Larger>},

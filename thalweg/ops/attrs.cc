@@ -6,10 +6,8 @@ namespace thalweg {
 namespace {
 
 // Kinds from C++ types; optional members also take None.
-template <class T>
-struct Kind;
-template <AttrKind K, class S>
-struct Stored {
+template <class T> struct Kind;
+template <AttrKind K, class S> struct Stored {
   static constexpr AttrKind kind = K;
   using Storage = S;
 };
@@ -31,32 +29,22 @@ template <> struct Kind<std::vector<DType>> : Stored<AttrKind::dtypes, std::vect
 template <> struct Kind<Tensor> : Stored<AttrKind::tensor, Tensor> {};
 template <class T> struct Kind<std::optional<T>> : Kind<T> {};
 
-template <class T>
-inline constexpr bool is_optional = false;
-template <class T>
-inline constexpr bool is_optional<std::optional<T>> = true;
-template <>
-inline constexpr bool is_optional<Axis> = true;
-template <>
-inline constexpr bool is_optional<DType> = true;
-template <>
-inline constexpr bool is_optional<Tensor> = true;
+template <class T> inline constexpr bool is_optional = false;
+template <class T> inline constexpr bool is_optional<std::optional<T>> = true;
+template <> inline constexpr bool is_optional<Axis> = true;
+template <> inline constexpr bool is_optional<DType> = true;
+template <> inline constexpr bool is_optional<Tensor> = true;
 
-template <class T>
-AttrValue get_value(const T& m) {
+template <class T> AttrValue get_value(const T& m) {
   if constexpr (std::is_same_v<T, std::vector<float>>) return std::vector<double>(m.begin(), m.end());
   else return static_cast<typename Kind<T>::Storage>(m);
 }
 AttrValue get_value(const Axis& m) { return m.given() ? AttrValue(m.axes()) : AttrValue(); }
 AttrValue get_value(const DType& m) { return m == DType::invalid ? AttrValue() : AttrValue(m); }
 AttrValue get_value(const Tensor& m) { return m.defined() ? AttrValue(m) : AttrValue(); }
-template <class T>
-AttrValue get_value(const std::optional<T>& m) {
-  return m ? get_value(*m) : AttrValue();
-}
+template <class T> AttrValue get_value(const std::optional<T>& m) { return m ? get_value(*m) : AttrValue(); }
 
-template <class T>
-bool set_value(T& m, const AttrValue& v) {
+template <class T> bool set_value(T& m, const AttrValue& v) {
   using S = typename Kind<T>::Storage;
   if constexpr (std::is_same_v<S, double>) {
     if (auto* i = std::get_if<int64_t>(&v)) return m = static_cast<T>(*i), true;
@@ -82,30 +70,26 @@ bool set_value(T& m, const AttrValue& v) {
   else m = static_cast<T>(*stored);
   return true;
 }
-template <>
-bool set_value(Axis& m, const AttrValue& v) {
+template <> bool set_value(Axis& m, const AttrValue& v) {
   if (std::holds_alternative<std::monostate>(v)) return m = Axis(), true;
   if (auto* i = std::get_if<int64_t>(&v)) return m = Axis(*i), true;
   if (auto* i = std::get_if<std::vector<int64_t>>(&v)) return m = Axis(*i), true;
   return false;
 }
-template <>
-bool set_value(DType& m, const AttrValue& v) {
+template <> bool set_value(DType& m, const AttrValue& v) {
   if (std::holds_alternative<std::monostate>(v)) return m = DType::invalid, true;
   if (auto* text = std::get_if<std::string>(&v)) return (m = dtype_named(*text)) != DType::invalid;
   if (auto* t = std::get_if<DType>(&v)) return m = *t, true;
   return false;
 }
-template <>
-bool set_value(Tensor& m, const AttrValue& v) {
+template <> bool set_value(Tensor& m, const AttrValue& v) {
   if (std::holds_alternative<std::monostate>(v)) return m = Tensor(), true;
   if (auto* t = std::get_if<Tensor>(&v)) return m = *t, true;
   if (auto* i = std::get_if<int64_t>(&v)) return m = Tensor(static_cast<int32_t>(*i)), true;
   if (auto* d = std::get_if<double>(&v)) return m = Tensor(*d), true;
   return false;
 }
-template <class T>
-bool set_value(std::optional<T>& m, const AttrValue& v) {
+template <class T> bool set_value(std::optional<T>& m, const AttrValue& v) {
   if (std::holds_alternative<std::monostate>(v)) return m.reset(), true;
   T value{};
   if (!set_value(value, v)) return false;
@@ -122,8 +106,7 @@ struct ToText {
   std::string operator()(DType v) const { return std::string(name_of(v)); }
   std::string operator()(const Shape& v) const { return v.brackets(); }
   std::string operator()(const Tensor& v) const { return v.str(); }
-  template <class T>
-  std::string operator()(const std::vector<T>& v) const {
+  template <class T> std::string operator()(const std::vector<T>& v) const {
     std::string text = "[";
     for (const T& item : v) text += (text.size() > 1 ? ", " : "") + (*this)(item);
     return text + "]";
@@ -132,9 +115,9 @@ struct ToText {
 
 }  // namespace
 
-template <class T>
-const MemberType& member_type() {
-  static const MemberType type{Kind<T>::kind, is_optional<T>, [](const void* p) { return get_value(*static_cast<const T*>(p)); },
+template <class T> const MemberType& member_type() {
+  static const MemberType type{Kind<T>::kind, is_optional<T>,
+                               [](const void* p) { return get_value(*static_cast<const T*>(p)); },
                                [](void* p, const AttrValue& v) { return set_value(*static_cast<T*>(p), v); }};
   return type;
 }

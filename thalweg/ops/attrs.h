@@ -18,9 +18,8 @@ namespace thalweg {
 class Flag {
  public:
   constexpr Flag() = default;
-  template <std::same_as<bool> B>
-  constexpr Flag(B value) : value_(value) {}  // NOLINT
-  constexpr operator bool() const { return value_; }  // NOLINT
+  template <std::same_as<bool> B> constexpr Flag(B value) : value_(value) {}  // NOLINT
+  constexpr operator bool() const { return value_; }                          // NOLINT
 
  private:
   bool value_ = false;
@@ -32,9 +31,9 @@ class Axis {
   Axis() = default;
   template <std::integral T>
     requires(!std::same_as<T, bool>)
-  Axis(T axis) : axes_({static_cast<int64_t>(axis)}), given_(true), single_(true) {}                    // NOLINT
-  Axis(std::initializer_list<int64_t> axes) : axes_(axes), given_(true) {}                             // NOLINT
-  Axis(std::vector<int64_t> axes) : axes_(std::move(axes)), given_(true) {}                            // NOLINT
+  Axis(T axis) : axes_({static_cast<int64_t>(axis)}), given_(true), single_(true) {}  // NOLINT
+  Axis(std::initializer_list<int64_t> axes) : axes_(axes), given_(true) {}            // NOLINT
+  Axis(std::vector<int64_t> axes) : axes_(std::move(axes)), given_(true) {}           // NOLINT
   bool given() const { return given_; }
   bool is_single() const { return single_; }
   const std::vector<int64_t>& axes() const { return axes_; }
@@ -60,8 +59,7 @@ struct MemberType {
   /// False when the value is of another kind or out of range.
   bool (*set)(void* member, const AttrValue& value);
 };
-template <class T>
-const MemberType& member_type();  // attrs.cc instantiates it for every allowed type
+template <class T> const MemberType& member_type();  // attrs.cc instantiates it for every allowed type
 
 struct AttrRow {
   std::string_view name;
@@ -89,17 +87,16 @@ struct AttrType {
 };
 
 namespace detail {
-template <class O>
-inline const O default_attrs{};
+template <class O> inline const O default_attrs{};
 
-template <class O>
-const AttrType& make_attr_type() {
+template <class O> const AttrType& make_attr_type() {
   static const auto rows = []<size_t... I>(std::index_sequence<I...>) {
     auto pointers = reflect::members(default_attrs<O>);
     auto base = reinterpret_cast<const char*>(&default_attrs<O>);
-    return std::array<AttrRow, sizeof...(I)>{AttrRow{
-        reflect::member_name<O, I>(), static_cast<uint32_t>(reinterpret_cast<const char*>(std::get<I>(pointers)) - base),
-        &member_type<std::remove_cvref_t<decltype(*std::get<I>(pointers))>>()}...};
+    return std::array<AttrRow, sizeof...(I)>{
+        AttrRow{reflect::member_name<O, I>(),
+                static_cast<uint32_t>(reinterpret_cast<const char*>(std::get<I>(pointers)) - base),
+                &member_type<std::remove_cvref_t<decltype(*std::get<I>(pointers))>>()}...};
   }(std::make_index_sequence<reflect::count_members<O>()>{});
   static const AttrType type{rows, [](const void* p) -> void* { return new O(*static_cast<const O*>(p)); },
                              [](void* p) { delete static_cast<O*>(p); }, &default_attrs<O>};
@@ -108,18 +105,12 @@ const AttrType& make_attr_type() {
 }  // namespace detail
 
 /// The rows of a struct: `.attrs = attrs_of<MatMulAttrs>()`.
-template <class O>
-const AttrType* attrs_of() {
-  return &detail::make_attr_type<O>();
-}
+template <class O> const AttrType* attrs_of() { return &detail::make_attr_type<O>(); }
 
 /// The attributes of one call: a pointer to the caller's struct, free in eager mode.
 struct AttrsRef {
   const void* p = nullptr;
-  template <class O>
-  const O& as() const {
-    return *static_cast<const O*>(p);
-  }
+  template <class O> const O& as() const { return *static_cast<const O*>(p); }
   AttrsRef() = default;
   template <class O>
     requires std::is_aggregate_v<O>

@@ -139,7 +139,8 @@ void run_batch_norm(const KernelCall& c) {
                             a.epsilon, c.output(0));
   if (c.count(0) == 0) {  // of nothing there is no mean, TensorFlow says
     float nan = std::numeric_limits<float>::quiet_NaN();
-    for (float* to : {new_mean.data(), new_variance.data(), saved_mean.data(), saved_variance.data()}) std::fill_n(to, s.channels, nan);
+    for (float* to : {new_mean.data(), new_variance.data(), saved_mean.data(), saved_variance.data()})
+      std::fill_n(to, s.channels, nan);
     return;
   }
   for (float* to : {new_mean.data(), saved_mean.data()}) std::copy_n(mean.data(), s.channels, to);

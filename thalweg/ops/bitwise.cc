@@ -12,8 +12,7 @@ namespace {
 constexpr const char* integers_only = "integers have no gradient";
 
 // A shift past the width is undefined in C++: distances are held between 0 and the last bit, as TensorFlow holds them.
-template <class T>
-[[gnu::always_inline]] inline T distance(T y) {
+template <class T> [[gnu::always_inline]] inline T distance(T y) {
   constexpr T last = static_cast<T>(sizeof(T) * 8 - 1);
   return y < T(0) ? T(0) : y > last ? last : y;
 }
@@ -50,7 +49,8 @@ const Op& LeftShift = define_op({
     .doc = "x shifted left by y bits.",
     .signature = "x: T, y: T -> z: T",
     .infer = infer::broadcast,
-    .kernel = kernel::binary<int_types>([](auto x, auto y) { return static_cast<decltype(x)>(static_cast<uint64_t>(x) << distance(y)); }),
+    .kernel = kernel::binary<int_types>(
+        [](auto x, auto y) { return static_cast<decltype(x)>(static_cast<uint64_t>(x) << distance(y)); }),
     .traits = {.elementwise = true, .not_differentiable = integers_only},
 });
 
@@ -77,9 +77,8 @@ const Op& PopulationCount = define_op({
     .doc = "How many bits of x are set.",
     .signature = "x: T -> y: uint8",
     .infer = infer::like_input<0>,
-    .kernel = kernel::unary<int_types>([](auto x) {
-      return static_cast<uint8_t>(std::popcount(static_cast<std::make_unsigned_t<decltype(x)>>(x)));
-    }),
+    .kernel = kernel::unary<int_types>(
+        [](auto x) { return static_cast<uint8_t>(std::popcount(static_cast<std::make_unsigned_t<decltype(x)>>(x))); }),
     .traits = {.elementwise = true, .not_differentiable = integers_only},
 });
 

@@ -56,7 +56,8 @@ using thalweg::equal, thalweg::greater, thalweg::greater_equal, thalweg::less, t
 /// Exactly one of x and y.
 THALWEG_API Tensor logical_xor(const TensorLike& x, const TensorLike& y);
 /// |x - y| < tolerance.
-THALWEG_API Tensor approximate_equal(const TensorLike& x, const TensorLike& y, const ApproximateEqualOptions& options = {});
+THALWEG_API Tensor approximate_equal(const TensorLike& x, const TensorLike& y,
+                                     const ApproximateEqualOptions& options = {});
 }  // namespace math
 
 }  // namespace thalweg

@@ -20,7 +20,8 @@ const FunctionDef& register_function(FunctionDef def) {
   for (const Param& p : kept->params)
     if (p.name.empty()) throw std::logic_error("function " + kept->names[0] + ": a parameter has no name");
   for (const std::string& name : kept->names)
-    if (!functions().by_name.emplace(name, kept).second) throw std::logic_error("function " + name + " is defined twice");
+    if (!functions().by_name.emplace(name, kept).second)
+      throw std::logic_error("function " + name + " is defined twice");
   functions().list.push_back(kept);
   return *kept;
 }

@@ -35,8 +35,8 @@ struct Param {
 
 /// A public function: its names in TensorFlow's Python tree, its parameters, and how to call it.
 struct FunctionDef {
-  std::vector<std::string> names;  // "nn.relu"; the first is the main one
-  std::vector<Param> params;       // required, positional
+  std::vector<std::string> names;     // "nn.relu"; the first is the main one
+  std::vector<Param> params;          // required, positional
   const AttrType* options = nullptr;  // the rest, in TensorFlow's order
   ResultKind result = ResultKind::one;
   std::vector<std::string_view> result_names;  // of a record
@@ -48,17 +48,14 @@ THALWEG_API const FunctionDef* find_function(std::string_view name);
 
 namespace detail {
 
-template <class P>
-using Bare = std::remove_cvref_t<P>;
+template <class P> using Bare = std::remove_cvref_t<P>;
 template <class P>
 inline constexpr bool is_tensor_list =
     std::is_same_v<Bare<P>, std::span<const Tensor>> || std::is_same_v<Bare<P>, std::vector<Tensor>>;
 /// An options struct: an aggregate of members, always the last parameter.
-template <class P>
-inline constexpr bool is_options = std::is_aggregate_v<Bare<P>> && std::is_class_v<Bare<P>>;
+template <class P> inline constexpr bool is_options = std::is_aggregate_v<Bare<P>> && std::is_class_v<Bare<P>>;
 
-template <class P>
-decltype(auto) pass(Argument& a, const void* options) {
+template <class P> decltype(auto) pass(Argument& a, const void* options) {
   using T = Bare<P>;
   if constexpr (is_options<P>) return *static_cast<const T*>(options);
   else if constexpr (std::is_same_v<T, Tensor>) return reinterpret_cast<const Tensor&>(a.tensor);
@@ -72,17 +69,17 @@ decltype(auto) pass(Argument& a, const void* options) {
     return value;
   }
 }
-template <class P>
-Param make_param(std::string_view name) {
+template <class P> Param make_param(std::string_view name) {
   using T = Bare<P>;
   if constexpr (std::is_same_v<T, Tensor>) return {std::string(name), ParamKind::tensor};
   else if constexpr (std::is_same_v<T, TensorLike>) return {std::string(name), ParamKind::tensor_like};
   else if constexpr (is_tensor_list<P>) return {std::string(name), ParamKind::tensors};
-  else return {std::string(name), ParamKind::value, &member_type<std::conditional_t<std::is_same_v<T, std::string_view>, std::string, T>>()};
+  else
+    return {std::string(name), ParamKind::value,
+            &member_type<std::conditional_t<std::is_same_v<T, std::string_view>, std::string, T>>()};
 }
 
-template <class R>
-void describe_result(FunctionDef& def) {
+template <class R> void describe_result(FunctionDef& def) {
   if constexpr (std::is_void_v<R>) def.result = ResultKind::none;
   else if constexpr (std::is_same_v<R, Tensor>) def.result = ResultKind::one;
   else if constexpr (std::is_same_v<R, std::vector<Tensor>>) def.result = ResultKind::list;
@@ -93,8 +90,7 @@ void describe_result(FunctionDef& def) {
     }(std::make_index_sequence<reflect::count_members<R>()>{});
   }
 }
-template <class R>
-void keep_result(R&& result, Results& results) {
+template <class R> void keep_result(R&& result, Results& results) {
   using T = Bare<R>;
   if constexpr (std::is_same_v<T, Tensor>) results.one = std::move(result);
   else if constexpr (std::is_same_v<T, std::vector<Tensor>>) results.many = std::move(result);
@@ -105,15 +101,18 @@ void keep_result(R&& result, Results& results) {
 
 /// Registers a function under its names; parameters, options and results are read off its C++ type.
 template <auto F>
-const FunctionDef& define_function(std::initializer_list<const char*> names, std::initializer_list<const char*> params) {
+const FunctionDef& define_function(std::initializer_list<const char*> names,
+                                   std::initializer_list<const char*> params) {
   return []<class R, class... P>(R (*)(P...), auto names, auto params) -> const FunctionDef& {
     FunctionDef def;
     def.names.assign(names.begin(), names.end());
     auto name = params.begin();
-    ([&] {
-      if constexpr (detail::is_options<P>) def.options = attrs_of<detail::Bare<P>>();
-      else def.params.push_back(detail::make_param<P>(name < params.end() ? *name++ : ""));
-    }(), ...);
+    (
+        [&] {
+          if constexpr (detail::is_options<P>) def.options = attrs_of<detail::Bare<P>>();
+          else def.params.push_back(detail::make_param<P>(name < params.end() ? *name++ : ""));
+        }(),
+        ...);
     detail::describe_result<R>(def);
     def.call = [](Argument* a, const void* options, Results& results) {
       [&]<size_t... I>(std::index_sequence<I...>) {

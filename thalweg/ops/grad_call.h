@@ -10,13 +10,16 @@ class GradCall {
  public:
   GradCall(const Op& op, std::span<const Tensor> in, std::span<const Tensor> out, std::span<const Tensor> output_grads,
            AttrsRef attrs, std::span<Tensor> input_grads, uint64_t wanted)
-      : op(op), in_(in), out_(out), output_grads_(output_grads), input_grads_(input_grads), attrs_(attrs), wanted_(wanted) {}
+      : op(op),
+        in_(in),
+        out_(out),
+        output_grads_(output_grads),
+        input_grads_(input_grads),
+        attrs_(attrs),
+        wanted_(wanted) {}
 
   const Op& op;
-  template <class A>
-  const A& attrs() const {
-    return attrs_.as<A>();
-  }
+  template <class A> const A& attrs() const { return attrs_.as<A>(); }
   const Tensor& input(int i = 0) const { return in_[static_cast<size_t>(i)]; }
   int num_inputs() const { return static_cast<int>(in_.size()); }
   const Tensor& output(int i = 0) const { return out_[static_cast<size_t>(i)]; }

@@ -5,10 +5,7 @@
 namespace thalweg::infer {
 
 /// Output 0 has the shape of input I.
-template <int I>
-void like_input(InferCall& c) {
-  c.output(0, c.shape(I));
-}
+template <int I> void like_input(InferCall& c) { c.output(0, c.shape(I)); }
 /// Every output is a scalar.
 void scalar(InferCall& c);
 /// What all inputs broadcast to; fails when they do not.

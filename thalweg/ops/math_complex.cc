@@ -10,8 +10,8 @@
 #include "thalweg/ops/elementwise.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/grad_call.h"
-#include "thalweg/ops/selection.h"
 #include "thalweg/ops/math.h"
+#include "thalweg/ops/selection.h"
 
 namespace thalweg {
 namespace {
@@ -31,15 +31,15 @@ void infer_complex(InferCall& c) {
   c.output(0, whole, infer::broadcast_shape(c));
 }
 
-template <class T>
-void join_parts(const KernelCall& c) {
+template <class T> void join_parts(const KernelCall& c) {
   kernels::BroadcastPlan<2> plan(c.output_shape(), {&c.shape(0), &c.shape(1)});
   int64_t inner = plan.size[0], rows = inner ? c.output_shape().count() / inner : 0;
   kernels::RowWalk<2> walk(plan, 0);
   auto* out = c.output<std::complex<T>>();
   for (int64_t row = 0; row < rows; ++row, walk.next())
     for (int64_t i = 0; i < inner; ++i)
-      *out++ = {c.input<T>(0)[walk.offset[0] + i * plan.stride[0][0]], c.input<T>(1)[walk.offset[1] + i * plan.stride[1][0]]};
+      *out++ = {c.input<T>(0)[walk.offset[0] + i * plan.stride[0][0]],
+                c.input<T>(1)[walk.offset[1] + i * plan.stride[1][0]]};
 }
 
 const Op& Complex = define_op({
@@ -50,10 +50,11 @@ const Op& Complex = define_op({
     .attrs = attrs_of<PartsAttrs>(),
     .infer = infer_complex,
     .kernel = {[](const KernelCall& c) { c.dtype() == float32 ? join_parts<float>(c) : join_parts<double>(c); }},
-    .grad = [](GradCall& g) {
-      if (g.wants(0)) g.input_grad(0, math::real(g.output_grad()));
-      if (g.wants(1)) g.input_grad(1, math::imag(g.output_grad()));
-    },
+    .grad =
+        [](GradCall& g) {
+          if (g.wants(0)) g.input_grad(0, math::real(g.output_grad()));
+          if (g.wants(1)) g.input_grad(1, math::imag(g.output_grad()));
+        },
     .traits = {},
 });
 

@@ -43,8 +43,10 @@ const Op& Erfinv = define_op({
     .doc = "The inverse of erf.",
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
-    .kernel = kernel::unary<float_types, kernels::NoAttrs, kernel::very_costly>([](auto x) { return scalar::erfinv(x); }),
-    .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() * (0.5 * 1.7724538509055159 * exp(square(g.output())))); },
+    .kernel =
+        kernel::unary<float_types, kernels::NoAttrs, kernel::very_costly>([](auto x) { return scalar::erfinv(x); }),
+    .grad =
+        [](GradCall& g) { g.input_grad(0, g.output_grad() * (0.5 * 1.7724538509055159 * exp(square(g.output())))); },
     .traits = elementwise,
 });
 
@@ -53,8 +55,10 @@ const Op& Ndtri = define_op({
     .doc = "The inverse of the normal distribution function.",
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
-    .kernel = kernel::unary<float_types, kernels::NoAttrs, kernel::very_costly>([](auto x) { return scalar::ndtri(x); }),
-    .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() * (2.5066282746310002 * exp(square(g.output()) / 2.0))); },
+    .kernel =
+        kernel::unary<float_types, kernels::NoAttrs, kernel::very_costly>([](auto x) { return scalar::ndtri(x); }),
+    .grad =
+        [](GradCall& g) { g.input_grad(0, g.output_grad() * (2.5066282746310002 * exp(square(g.output()) / 2.0))); },
     .traits = elementwise,
 });
 
@@ -63,7 +67,8 @@ const Op& Lgamma = define_op({
     .doc = "log |gamma(x)|.",
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
-    .kernel = kernel::unary<float_types, kernels::NoAttrs, kernel::very_costly>([](auto x) { return scalar::lgamma(x); }),
+    .kernel =
+        kernel::unary<float_types, kernels::NoAttrs, kernel::very_costly>([](auto x) { return scalar::lgamma(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() * math::digamma(g.input())); },
     .traits = elementwise,
 });
@@ -73,7 +78,8 @@ const Op& Digamma = define_op({
     .doc = "The derivative of lgamma.",
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
-    .kernel = kernel::unary<float_types, kernels::NoAttrs, kernel::very_costly>([](auto x) { return scalar::digamma(x); }),
+    .kernel =
+        kernel::unary<float_types, kernels::NoAttrs, kernel::very_costly>([](auto x) { return scalar::digamma(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() * math::polygamma(ones_like(g.input()), g.input())); },
     .traits = elementwise,
 });
@@ -83,7 +89,8 @@ const Op& BesselI0e = define_op({
     .doc = "exp(-|x|) i0(x).",
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
-    .kernel = kernel::unary<float_types, kernels::NoAttrs, kernel::very_costly>([](auto x) { return scalar::bessel_i0e(x); }),
+    .kernel =
+        kernel::unary<float_types, kernels::NoAttrs, kernel::very_costly>([](auto x) { return scalar::bessel_i0e(x); }),
     .traits = elementwise,
 });
 
@@ -92,7 +99,8 @@ const Op& BesselI1e = define_op({
     .doc = "exp(-|x|) i1(x).",
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
-    .kernel = kernel::unary<float_types, kernels::NoAttrs, kernel::very_costly>([](auto x) { return scalar::bessel_i1e(x); }),
+    .kernel =
+        kernel::unary<float_types, kernels::NoAttrs, kernel::very_costly>([](auto x) { return scalar::bessel_i1e(x); }),
     .traits = elementwise,
 });
 
@@ -101,7 +109,8 @@ const Op& Zeta = define_op({
     .doc = "The Hurwitz zeta function.",
     .signature = "x: T, q: T -> z: T",
     .infer = infer::broadcast,
-    .kernel = kernel::binary<wide_types, kernels::NoAttrs, kernel::very_costly>([](auto x, auto q) { return scalar::zeta(x, q); }),
+    .kernel = kernel::binary<wide_types, kernels::NoAttrs, kernel::very_costly>(
+        [](auto x, auto q) { return scalar::zeta(x, q); }),
     .traits = elementwise,
 });
 
@@ -110,7 +119,8 @@ const Op& Polygamma = define_op({
     .doc = "The derivative of order a of digamma.",
     .signature = "a: T, x: T -> z: T",
     .infer = infer::broadcast,
-    .kernel = kernel::binary<wide_types, kernels::NoAttrs, kernel::very_costly>([](auto a, auto x) { return scalar::polygamma(a, x); }),
+    .kernel = kernel::binary<wide_types, kernels::NoAttrs, kernel::very_costly>(
+        [](auto a, auto x) { return scalar::polygamma(a, x); }),
     .traits = elementwise,
 });
 
@@ -119,7 +129,8 @@ const Op& Igamma = define_op({
     .doc = "The lower regularised incomplete gamma function.",
     .signature = "a: T, x: T -> z: T",
     .infer = infer::broadcast,
-    .kernel = kernel::binary<float_types, kernels::NoAttrs, kernel::very_costly>([](auto a, auto x) { return scalar::igamma(a, x); }),
+    .kernel = kernel::binary<float_types, kernels::NoAttrs, kernel::very_costly>(
+        [](auto a, auto x) { return scalar::igamma(a, x); }),
     .traits = elementwise,
 });
 
@@ -128,7 +139,8 @@ const Op& Igammac = define_op({
     .doc = "The upper regularised incomplete gamma function.",
     .signature = "a: T, x: T -> z: T",
     .infer = infer::broadcast,
-    .kernel = kernel::binary<float_types, kernels::NoAttrs, kernel::very_costly>([](auto a, auto x) { return scalar::igammac(a, x); }),
+    .kernel = kernel::binary<float_types, kernels::NoAttrs, kernel::very_costly>(
+        [](auto a, auto x) { return scalar::igammac(a, x); }),
     .traits = elementwise,
 });
 
@@ -136,19 +148,21 @@ const Op& Betainc = define_op({
     .name = "Betainc",
     .doc = "The regularised incomplete beta function.",
     .signature = "a: T, b: T, x: T -> z: T",
-    .infer = [](InferCall& c) {  // scalars stand beside tensors of one shape
-      Shape all = Shape();
-      bool found = false, unknown_rank = false;
-      for (int i = 0; i < 3; ++i) {
-        if (!c.shape(i).has_rank()) unknown_rank = true;
-        if (c.shape(i).rank() <= 0) continue;
-        c.require(!found || all.is_compatible_with(c.shape(i)), "a, b and x must have one shape, or be scalars");
-        all = found ? all.merge_with(c.shape(i)) : c.shape(i);
-        found = true;
-      }
-      c.output(0, unknown_rank && !found ? Shape::unknown_rank() : all);
-    },
-    .kernel = kernel::ternary<wide_types, kernels::NoAttrs, kernel::very_costly>([](auto a, auto b, auto x) { return scalar::betainc(a, b, x); }),
+    .infer =
+        [](InferCall& c) {  // scalars stand beside tensors of one shape
+          Shape all = Shape();
+          bool found = false, unknown_rank = false;
+          for (int i = 0; i < 3; ++i) {
+            if (!c.shape(i).has_rank()) unknown_rank = true;
+            if (c.shape(i).rank() <= 0) continue;
+            c.require(!found || all.is_compatible_with(c.shape(i)), "a, b and x must have one shape, or be scalars");
+            all = found ? all.merge_with(c.shape(i)) : c.shape(i);
+            found = true;
+          }
+          c.output(0, unknown_rank && !found ? Shape::unknown_rank() : all);
+        },
+    .kernel = kernel::ternary<wide_types, kernels::NoAttrs, kernel::very_costly>(
+        [](auto a, auto b, auto x) { return scalar::betainc(a, b, x); }),
     .traits = elementwise,
 });
 

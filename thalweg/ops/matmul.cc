@@ -40,8 +40,8 @@ void check_inner(const InferCall& c, bool turn_a, bool turn_b) {
   if (left < 0 || right < 0 || left == right) return;
   const std::string &x = c.op.args[0].name, &y = c.op.args[1].name;
   c.fail("inner dimensions differ: " + x + " is " + a.brackets() + (turn_a ? " transposed" : "") + ", " + y + " is " +
-         b.brackets() + (turn_b ? " transposed" : "") + "; " + x + "'s columns (" + std::to_string(left) + ") must equal " + y +
-         "'s rows (" + std::to_string(right) + ")");
+         b.brackets() + (turn_b ? " transposed" : "") + "; " + x + "'s columns (" + std::to_string(left) +
+         ") must equal " + y + "'s rows (" + std::to_string(right) + ")");
 }
 
 void infer_matmul(InferCall& c) {
@@ -64,7 +64,9 @@ void infer_batch(InferCall& c, bool adj_x, bool adj_y, bool broadcasts, DType ou
   if (!x.has_rank() || !y.has_rank()) return c.output(0, out_dtype, Shape::unknown_rank());
   Shape bx = batch_of(x), by = batch_of(y), out;
   bool fits = broadcasts ? broadcast_shapes(bx, by, out) : bx.is_compatible_with(by);
-  if (!fits) c.fail("the batch dimensions " + bx.brackets() + " and " + by.brackets() + (broadcasts ? " do not broadcast" : " differ"));
+  if (!fits)
+    c.fail("the batch dimensions " + bx.brackets() + " and " + by.brackets() +
+           (broadcasts ? " do not broadcast" : " differ"));
   if (!broadcasts) out = bx.merge_with(by);
   check_inner(c, adj_x, adj_y);
   out.push_back(rows(x, adj_x));
@@ -72,7 +74,8 @@ void infer_batch(InferCall& c, bool adj_x, bool adj_y, bool broadcasts, DType ou
   c.output(0, out_dtype, out);
 }
 
-void run_products(DType dtype, const Shape& x, const void* px, Operand op_x, const Shape& y, const void* py, Operand op_y, const Shape& out, void* pz) {
+void run_products(DType dtype, const Shape& x, const void* px, Operand op_x, const Shape& y, const void* py,
+                  Operand op_y, const Shape& out, void* pz) {
   kernels::GemmShape shape{out[-2], out[-1], columns(x, op_x != Operand::plain), op_x, op_y};
   int64_t size_x = x[-1] * x[-2], size_y = y[-1] * y[-2], size_z = out[-1] * out[-2];
   Shape bx = batch_of(x), by = batch_of(y), bz = batch_of(out);
@@ -84,12 +87,12 @@ void run_products(DType dtype, const Shape& x, const void* px, Operand op_x, con
   int64_t inner = plan.size[0], groups = bz.count() / inner;
   kernels::RowWalk<2> walk(plan, 0);
   for (int64_t g = 0; g < groups; ++g, walk.next())
-    kernels::batch_gemm(dtype, shape, inner, at(px, walk.offset[0] * size_x), plan.stride[0][0] * size_x, at(py, walk.offset[1] * size_y),
-                        plan.stride[1][0] * size_y, static_cast<char*>(pz) + g * inner * size_z * static_cast<int64_t>(bytes), size_z);
+    kernels::batch_gemm(dtype, shape, inner, at(px, walk.offset[0] * size_x), plan.stride[0][0] * size_x,
+                        at(py, walk.offset[1] * size_y), plan.stride[1][0] * size_y,
+                        static_cast<char*>(pz) + g * inner * size_z * static_cast<int64_t>(bytes), size_z);
 }
 
-template <class Attrs>
-void run_batch(const KernelCall& c) {
+template <class Attrs> void run_batch(const KernelCall& c) {
   const auto& attrs = c.attrs<Attrs>();
   Tensor x = c.tensor(0), y = c.tensor(1);
   DType t = c.output_dtype();
@@ -112,15 +115,20 @@ const Op& MatMul = define_op({
     .kernel = {[](const KernelCall& c) {
       auto attrs = c.attrs<MatMulAttrs>();
       const Shape& out = c.output_shape();
-      kernels::gemm(c.dtype(), attrs.transpose_a, attrs.transpose_b, out[0], out[1], columns(c.shape(0), attrs.transpose_a), c.input(0),
-                    c.input(1), c.output());
+      kernels::gemm(c.dtype(), attrs.transpose_a, attrs.transpose_b, out[0], out[1],
+                    columns(c.shape(0), attrs.transpose_a), c.input(0), c.input(1), c.output());
     }},
-    .grad = [](GradCall& g) {
-      auto [ta, tb] = g.attrs<MatMulAttrs>();
-      Tensor a = math::conj(g.input(0)), b = math::conj(g.input(1)), d = g.output_grad();
-      if (g.wants(0)) g.input_grad(0, ta ? matmul(b, d, {.transpose_a = tb, .transpose_b = true}) : matmul(d, b, {.transpose_b = !tb}));
-      if (g.wants(1)) g.input_grad(1, tb ? matmul(d, a, {.transpose_a = true, .transpose_b = ta}) : matmul(a, d, {.transpose_a = !ta}));
-    },
+    .grad =
+        [](GradCall& g) {
+          auto [ta, tb] = g.attrs<MatMulAttrs>();
+          Tensor a = math::conj(g.input(0)), b = math::conj(g.input(1)), d = g.output_grad();
+          if (g.wants(0))
+            g.input_grad(
+                0, ta ? matmul(b, d, {.transpose_a = tb, .transpose_b = true}) : matmul(d, b, {.transpose_b = !tb}));
+          if (g.wants(1))
+            g.input_grad(
+                1, tb ? matmul(d, a, {.transpose_a = true, .transpose_b = ta}) : matmul(a, d, {.transpose_a = !ta}));
+        },
 });
 
 const Op& BatchMatMul = define_op({
@@ -129,7 +137,10 @@ const Op& BatchMatMul = define_op({
     .signature = "x: T, y: T -> output: T",
     .types = {{"T", float_types | complex_types | index_types}},
     .attrs = attrs_of<BatchMatMulAttrs>(),
-    .infer = [](InferCall& c) { infer_batch(c, c.attrs<BatchMatMulAttrs>().adj_x, c.attrs<BatchMatMulAttrs>().adj_y, false, c.dtype(0)); },
+    .infer =
+        [](InferCall& c) {
+          infer_batch(c, c.attrs<BatchMatMulAttrs>().adj_x, c.attrs<BatchMatMulAttrs>().adj_y, false, c.dtype(0));
+        },
     .kernel = {run_batch<BatchMatMulAttrs>},
 });
 
@@ -139,14 +150,20 @@ const Op& BatchMatMulV2 = define_op({
     .signature = "x: T, y: T -> output: T",
     .types = {{"T", batch_types}},
     .attrs = attrs_of<BatchMatMulAttrs>(),
-    .infer = [](InferCall& c) { infer_batch(c, c.attrs<BatchMatMulAttrs>().adj_x, c.attrs<BatchMatMulAttrs>().adj_y, true, c.dtype(0)); },
+    .infer =
+        [](InferCall& c) {
+          infer_batch(c, c.attrs<BatchMatMulAttrs>().adj_x, c.attrs<BatchMatMulAttrs>().adj_y, true, c.dtype(0));
+        },
     .kernel = {run_batch<BatchMatMulAttrs>},
-    .grad = [](GradCall& g) {
-      auto [ax, ay] = g.attrs<BatchMatMulAttrs>();
-      const Tensor &x = g.input(0), &y = g.input(1), &d = g.output_grad();
-      if (g.wants(0)) g.input_grad(0, ax ? matmul(y, d, {.adjoint_a = ay, .adjoint_b = true}) : matmul(d, y, {.adjoint_b = !ay}));
-      if (g.wants(1)) g.input_grad(1, ay ? matmul(d, x, {.adjoint_a = true, .adjoint_b = ax}) : matmul(x, d, {.adjoint_a = !ax}));
-    },
+    .grad =
+        [](GradCall& g) {
+          auto [ax, ay] = g.attrs<BatchMatMulAttrs>();
+          const Tensor &x = g.input(0), &y = g.input(1), &d = g.output_grad();
+          if (g.wants(0))
+            g.input_grad(0, ax ? matmul(y, d, {.adjoint_a = ay, .adjoint_b = true}) : matmul(d, y, {.adjoint_b = !ay}));
+          if (g.wants(1))
+            g.input_grad(1, ay ? matmul(d, x, {.adjoint_a = true, .adjoint_b = ax}) : matmul(x, d, {.adjoint_a = !ax}));
+        },
 });
 
 constexpr TypeSet v3_types = float_types | complex_types | types(uint8, int8, int16, int32, int64);
@@ -156,12 +173,15 @@ const Op& BatchMatMulV3 = define_op({
     .signature = "x: Ta, y: Tb -> output: Tout",
     .types = {{"Ta", v3_types}, {"Tb", v3_types}, {"Tout", float_types | complex_types | types(int16, int32, int64)}},
     .attrs = attrs_of<BatchMatMulV3Attrs>(),
-    .infer = [](InferCall& c) {
-      const auto& attrs = c.attrs<BatchMatMulV3Attrs>();
-      c.require(c.dtype(0) == c.dtype(1) || (is_integer(c.dtype(0)) && is_integer(c.dtype(1))), "x and y must have the same dtype, or both be integers");
-      c.require(is_integer(c.dtype(0)) || c.dtype(0) == c.result_dtype(0), "Tout must be the dtype of x unless x holds integers");
-      infer_batch(c, attrs.adj_x, attrs.adj_y, true, c.result_dtype(0));
-    },
+    .infer =
+        [](InferCall& c) {
+          const auto& attrs = c.attrs<BatchMatMulV3Attrs>();
+          c.require(c.dtype(0) == c.dtype(1) || (is_integer(c.dtype(0)) && is_integer(c.dtype(1))),
+                    "x and y must have the same dtype, or both be integers");
+          c.require(is_integer(c.dtype(0)) || c.dtype(0) == c.result_dtype(0),
+                    "Tout must be the dtype of x unless x holds integers");
+          infer_batch(c, attrs.adj_x, attrs.adj_y, true, c.result_dtype(0));
+        },
     .kernel = {run_batch<BatchMatMulV3Attrs>},
 });
 
@@ -171,15 +191,19 @@ Tensor matmul(const TensorLike& a, const TensorLike& b, const MatMulOptions& opt
   if ((options.transpose_a && options.adjoint_a) || (options.transpose_b && options.adjoint_b))
     throw ValueError("matmul: of transpose_a and adjoint_a only one can be True, and likewise for b");
   if (options.output_type != DType::invalid && options.output_type != a.tensor().dtype())
-    return apply1(BatchMatMulV3, {a, b}, BatchMatMulV3Attrs{options.output_type, options.transpose_a || options.adjoint_a, options.transpose_b || options.adjoint_b});
+    return apply1(BatchMatMulV3, {a, b},
+                  BatchMatMulV3Attrs{options.output_type, options.transpose_a || options.adjoint_a,
+                                     options.transpose_b || options.adjoint_b});
   if (a.tensor().rank() == 2 && b.tensor().rank() == 2) {
-    bool conj_a = options.adjoint_a && is_complex(a.tensor().dtype()), conj_b = options.adjoint_b && is_complex(b.tensor().dtype());
+    bool conj_a = options.adjoint_a && is_complex(a.tensor().dtype()),
+         conj_b = options.adjoint_b && is_complex(b.tensor().dtype());
     MatMulAttrs attrs{options.transpose_a || options.adjoint_a, options.transpose_b || options.adjoint_b};
     if (!conj_a && !conj_b) return apply1(MatMul, {a, b}, attrs);
     return apply1(MatMul, {conj_a ? math::conj(a) : a.tensor(), conj_b ? math::conj(b) : b.tensor()}, attrs);
   }
   // A batch knows adjoints only: a transposed complex operand is conjugated first.
-  bool conj_a = options.transpose_a && is_complex(a.tensor().dtype()), conj_b = options.transpose_b && is_complex(b.tensor().dtype());
+  bool conj_a = options.transpose_a && is_complex(a.tensor().dtype()),
+       conj_b = options.transpose_b && is_complex(b.tensor().dtype());
   BatchMatMulAttrs attrs{options.transpose_a || options.adjoint_a, options.transpose_b || options.adjoint_b};
   if (!conj_a && !conj_b) return apply1(BatchMatMulV2, {a, b}, attrs);
   return apply1(BatchMatMulV2, {conj_a ? math::conj(a) : a.tensor(), conj_b ? math::conj(b) : b.tensor()}, attrs);

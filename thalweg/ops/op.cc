@@ -70,8 +70,10 @@ void derive_types(Op& op) {
       bool used = op.attrs && op.attrs->find(rule.name) >= 0;
       for (const TypeAttr& t : op.type_attrs) used |= t.name == rule.name;
       bool kernels_own = op.kernel.loops && !op.args.empty() && op.args[0].type_attr == rule.name;
-      if (kernels_own && !(rule.set - op.kernel.types).empty()) bad_record(op.name, "types that the kernel was not compiled for");
-      if (!used) bad_record(op.name, std::string("a rule for types of ") + rule.name + ", which the signature does not have");
+      if (kernels_own && !(rule.set - op.kernel.types).empty())
+        bad_record(op.name, "types that the kernel was not compiled for");
+      if (!used)
+        bad_record(op.name, std::string("a rule for types of ") + rule.name + ", which the signature does not have");
     }
 }
 
@@ -162,7 +164,8 @@ int Op::count_outputs(size_t num_inputs, AttrsRef call_attrs) const {
                                    std::to_string(n));
       count += static_cast<int>(n);
     } else {
-      count += static_cast<int>(num_inputs - (args.size() - static_cast<size_t>(num_lists))) / (num_lists ? num_lists : 1);
+      count +=
+          static_cast<int>(num_inputs - (args.size() - static_cast<size_t>(num_lists))) / (num_lists ? num_lists : 1);
     }
   }
   return count;
@@ -175,13 +178,16 @@ std::span<const TensorRef> InferCall::argument(int i) const {
 std::vector<int64_t> InferCall::values(int i) const { return read_values(in_[static_cast<size_t>(i)].p); }
 
 int64_t InferCall::scalar(int i) const {
-  if (shape(i).count() != 1) fail(op.args[static_cast<size_t>(i)].name + " must be a scalar, got shape " + shape(i).brackets());
+  if (shape(i).count() != 1)
+    fail(op.args[static_cast<size_t>(i)].name + " must be a scalar, got shape " + shape(i).brackets());
   return values(i)[0];
 }
 
 Shape InferCall::shape_value(int i) const {
   require_rank(i, 1);
-  if (!has_value(i)) return shape(i).is_fully_defined() && shape(i)[0] <= Shape::max_rank ? Shape::of_rank(static_cast<int>(shape(i)[0])) : Shape::unknown_rank();
+  if (!has_value(i))
+    return shape(i).is_fully_defined() && shape(i)[0] <= Shape::max_rank ? Shape::of_rank(static_cast<int>(shape(i)[0]))
+                                                                         : Shape::unknown_rank();
   Shape result;
   for (int64_t d : values(i)) {
     if (d < 0) fail("the shape has a negative dimension, " + std::to_string(d));
@@ -218,7 +224,8 @@ void InferCall::fail(const std::string& why) const { fail_op(op, in_, why); }
 
 void InferCall::require_rank(int i, int rank) const {
   if (shape(i).has_rank() && shape(i).rank() != rank)
-    fail(op.args[static_cast<size_t>(i)].name + " must have rank " + std::to_string(rank) + ", got shape " + shape(i).brackets());
+    fail(op.args[static_cast<size_t>(i)].name + " must have rank " + std::to_string(rank) + ", got shape " +
+         shape(i).brackets());
 }
 void InferCall::require_rank_at_least(int i, int rank) const {
   if (shape(i).has_rank() && shape(i).rank() < rank)

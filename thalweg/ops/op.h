@@ -21,10 +21,7 @@ class InferCall {
       : op(op), attrs_(attrs), in_(in), out_(out) {}
 
   const Op& op;
-  template <class A>
-  const A& attrs() const {
-    return attrs_.as<A>();
-  }
+  template <class A> const A& attrs() const { return attrs_.as<A>(); }
   int num_inputs() const { return static_cast<int>(in_.size()); }
   int num_outputs() const { return static_cast<int>(out_.size()); }
   const Shape& shape(int i) const { return in_[static_cast<size_t>(i)].p->shape; }
@@ -52,7 +49,8 @@ class InferCall {
   /// InvalidArgumentError: the op, why, and what came in.
   [[noreturn]] void fail(const std::string& why) const;
   void require(bool holds, const char* why) const {
-    if (!holds) [[unlikely]] fail(why);
+    if (!holds) [[unlikely]]
+      fail(why);
   }
   /// Input i has this rank (or an unknown one).
   void require_rank(int i, int rank) const;
@@ -75,21 +73,14 @@ class KernelCall {
       : op(op), in_(in), out_(out), attrs_(attrs) {}
 
   const Op& op;
-  template <class A>
-  const A& attrs() const {
-    return attrs_.as<A>();
-  }
+  template <class A> const A& attrs() const { return attrs_.as<A>(); }
   AttrsRef attrs() const { return attrs_; }
   int num_inputs() const { return static_cast<int>(in_.size()); }
   int num_outputs() const { return static_cast<int>(out_.size()); }
-  template <class T = void>
-  const T* input(int i) const {
+  template <class T = void> const T* input(int i) const {
     return static_cast<const T*>(in_[static_cast<size_t>(i)].p->data);
   }
-  template <class T = void>
-  T* output(int i = 0) const {
-    return static_cast<T*>(out_[static_cast<size_t>(i)]->data);
-  }
+  template <class T = void> T* output(int i = 0) const { return static_cast<T*>(out_[static_cast<size_t>(i)]->data); }
   const Shape& shape(int i) const { return in_[static_cast<size_t>(i)].p->shape; }
   const Shape& output_shape(int i = 0) const { return out_[static_cast<size_t>(i)]->shape; }
   DType dtype(int i = 0) const { return in_[static_cast<size_t>(i)].p->dtype; }
@@ -122,8 +113,8 @@ struct Kernel {
 struct Traits {
   bool elementwise = false;
   bool commutative = false;
-  bool stateful = false;    // must run exactly once per call, in program order
-  bool view = false;        // the kernel shares an input's memory instead of filling its own
+  bool stateful = false;                     // must run exactly once per call, in program order
+  bool view = false;                         // the kernel shares an input's memory instead of filling its own
   const char* not_differentiable = nullptr;  // why there is no gradient
 };
 inline constexpr Traits elementwise{.elementwise = true};
@@ -168,10 +159,10 @@ struct Op : OpDef {
   int id = 0;
   std::vector<Arg> args = {}, results = {};
   std::vector<TypeAttr> type_attrs = {};
-  int num_lists = 0;      // arguments that are lists
+  int num_lists = 0;            // arguments that are lists
   int first_result_input = -1;  // the input that has the first result's dtype
-  bool uniform = false;   // every argument is one tensor of type T
-  TypeSet uniform_types = {};  // of that T
+  bool uniform = false;         // every argument is one tensor of type T
+  TypeSet uniform_types = {};   // of that T
   /// How many tensors a call makes; lists of results are counted by an attribute or by the inputs.
   int count_outputs(size_t num_inputs, AttrsRef attrs) const;
   /// The attributes' defaults.

@@ -61,16 +61,13 @@ void run_reduce(const KernelCall& c) {
                       {reduced, static_cast<size_t>(rank)}, c.input(0), c.output());
 }
 
-template <TypeSet S, class R>
-inline constexpr kernels::ReduceTable table = kernels::make_reduce_table<S, R>();
-template <TypeSet S, class R>
-constexpr Kernel reduce() {
-  return {run_reduce, &table<S, R>, S};
-}
+template <TypeSet S, class R> inline constexpr kernels::ReduceTable table = kernels::make_reduce_table<S, R>();
+template <TypeSet S, class R> constexpr Kernel reduce() { return {run_reduce, &table<S, R>, S}; }
 
 // Integers add and multiply modulo 2^n: as unsigned numbers, which may overflow.
 template <class T>
-using Wrapping = typename std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, std::make_unsigned<T>, std::type_identity<T>>::type;
+using Wrapping = typename std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, std::make_unsigned<T>,
+                                             std::type_identity<T>>::type;
 
 struct SumOf {
   template <class T> using Accumulator = Wrapping<T>;
@@ -81,7 +78,8 @@ struct SumOf {
 };
 struct MeanOf : SumOf {
   template <class T, class A> static T finish(A a, int64_t count) {
-    if constexpr (std::is_integral_v<T>) return count ? static_cast<T>(static_cast<T>(a) / static_cast<T>(count ? count : 1)) : T(0);
+    if constexpr (std::is_integral_v<T>)
+      return count ? static_cast<T>(static_cast<T>(a) / static_cast<T>(count ? count : 1)) : T(0);
     else if constexpr (std::is_floating_point_v<T>) return a / static_cast<T>(count);
     else return a / static_cast<typename T::value_type>(count);
   }
@@ -133,7 +131,8 @@ struct NormOf {
   template <class T> static Accumulator<T> start() { return {}; }
   template <class A, class T> static A step(A a, T x) {
     if constexpr (requires { x.real(); }) return a + A(x.real() * x.real() + x.imag() * x.imag());
-    else if constexpr (std::is_integral_v<A>) return static_cast<A>(a + static_cast<A>(uint64_t{static_cast<A>(x)} * uint64_t{static_cast<A>(x)}));
+    else if constexpr (std::is_integral_v<A>)
+      return static_cast<A>(a + static_cast<A>(uint64_t{static_cast<A>(x)} * uint64_t{static_cast<A>(x)}));
     else return a + x * x;
   }
   template <class A> static A merge(A a, A b) { return static_cast<A>(a + b); }
@@ -282,17 +281,22 @@ Tensor reduce_euclidean_norm(const Tensor& input_tensor, const ReduceOptions& op
   return reduce_with(EuclideanNorm, input_tensor, options);
 }
 Tensor reduce_variance(const Tensor& input_tensor, const ReduceOptions& options) {
-  if (is_integer(input_tensor.dtype())) throw TypeError("reduce_variance: the input must be a floating-point or complex tensor, got " + std::string(name_of(input_tensor.dtype())));
+  if (is_integer(input_tensor.dtype()))
+    throw TypeError("reduce_variance: the input must be a floating-point or complex tensor, got " +
+                    std::string(name_of(input_tensor.dtype())));
   Tensor mean = reduce_mean(input_tensor, {.axis = options.axis, .keepdims = true});
   Tensor distance = input_tensor - mean;
   Tensor squared = is_complex(distance.dtype()) ? math::real(distance * conj(distance)) : square(distance);
   return reduce_mean(squared, options);
 }
-Tensor reduce_std(const Tensor& input_tensor, const ReduceOptions& options) { return sqrt(reduce_variance(input_tensor, options)); }
+Tensor reduce_std(const Tensor& input_tensor, const ReduceOptions& options) {
+  return sqrt(reduce_variance(input_tensor, options));
+}
 Tensor count_nonzero(const Tensor& input, const CountNonzeroOptions& options) {
   Tensor zero = input.dtype() == DType::string ? Tensor("") : Tensor();
   Tensor there = zero.defined() ? not_equal(input, zero) : cast(input, DType::bool_);
-  return cast(reduce_sum(cast(there, DType::int64), {.axis = options.axis, .keepdims = options.keepdims}), options.dtype);
+  return cast(reduce_sum(cast(there, DType::int64), {.axis = options.axis, .keepdims = options.keepdims}),
+              options.dtype);
 }
 Tensor zero_fraction(const Tensor& value) {
   return 1.0f - reduce_mean(cast(cast(value, DType::bool_), DType::float32));

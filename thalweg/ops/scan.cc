@@ -66,8 +66,7 @@ void scan_along(const T* x, T* y, int64_t outer, int64_t n, int64_t inner, ScanA
   });
 }
 
-template <class F, TypeSet S>
-void run_scan(const KernelCall& c) {
+template <class F, TypeSet S> void run_scan(const KernelCall& c) {
   const Shape& shape = c.shape(0);
   int64_t at = c.scalar(1), total = shape.count();
   if (total == 0) return;
@@ -84,18 +83,30 @@ void run_scan(const KernelCall& c) {
     if constexpr (S.has(dtype_of<T>)) scan_along<T, F>(c.input<T>(0), c.output<T>(), outer, n, inner, attrs);
   };
   switch (c.dtype()) {
-    case DType::float32: return scan(float{});
-    case DType::float64: return scan(double{});
-    case DType::int8: return scan(int8_t{});
-    case DType::int16: return scan(int16_t{});
-    case DType::int32: return scan(int32_t{});
-    case DType::int64: return scan(int64_t{});
-    case DType::uint8: return scan(uint8_t{});
-    case DType::uint16: return scan(uint16_t{});
-    case DType::uint32: return scan(uint32_t{});
-    case DType::uint64: return scan(uint64_t{});
-    case DType::complex64: return scan(std::complex<float>{});
-    default: return scan(std::complex<double>{});
+    case DType::float32:
+      return scan(float{});
+    case DType::float64:
+      return scan(double{});
+    case DType::int8:
+      return scan(int8_t{});
+    case DType::int16:
+      return scan(int16_t{});
+    case DType::int32:
+      return scan(int32_t{});
+    case DType::int64:
+      return scan(int64_t{});
+    case DType::uint8:
+      return scan(uint8_t{});
+    case DType::uint16:
+      return scan(uint16_t{});
+    case DType::uint32:
+      return scan(uint32_t{});
+    case DType::uint64:
+      return scan(uint64_t{});
+    case DType::complex64:
+      return scan(std::complex<float>{});
+    default:
+      return scan(std::complex<double>{});
   }
 }
 
@@ -107,10 +118,11 @@ const Op& Cumsum = define_op({
     .attrs = attrs_of<ScanAttrs>(),
     .infer = infer_scan,
     .kernel = {run_scan<Add, number_types>},
-    .grad = [](GradCall& g) {
-      auto attrs = g.attrs<ScanAttrs>();
-      g.input_grad(0, apply1(g.op, {g.output_grad(), g.input(1)}, ScanAttrs{attrs.exclusive, !attrs.reverse}));
-    },
+    .grad =
+        [](GradCall& g) {
+          auto attrs = g.attrs<ScanAttrs>();
+          g.input_grad(0, apply1(g.op, {g.output_grad(), g.input(1)}, ScanAttrs{attrs.exclusive, !attrs.reverse}));
+        },
 });
 
 const Op& Cumprod = define_op({
@@ -141,7 +153,9 @@ Tensor scan(const Op& op, const Tensor& x, const ScanOptions& options) {
 
 Tensor cumsum(const Tensor& x, const ScanOptions& options) { return scan(Cumsum, x, options); }
 Tensor math::cumprod(const Tensor& x, const ScanOptions& options) { return scan(Cumprod, x, options); }
-Tensor math::cumulative_logsumexp(const Tensor& x, const ScanOptions& options) { return scan(CumulativeLogsumexp, x, options); }
+Tensor math::cumulative_logsumexp(const Tensor& x, const ScanOptions& options) {
+  return scan(CumulativeLogsumexp, x, options);
+}
 
 namespace {
 const FunctionDef* const functions[] = {

@@ -326,7 +326,8 @@ const FunctionDef* const functions[] = {
     &define_function<sort>({"sort"}, {"values"}),
     &define_function<argsort>({"argsort"}, {"values"}),
     &define_function<searchsorted>({"searchsorted"}, {"sorted_sequence", "values"}),
-    &define_function<static_cast<math::TopK (*)(const TensorLike&, const math::TopKOptions&)>(math::top_k)>({"math.top_k", "nn.top_k"}, {"input"}),
+    &define_function<static_cast<math::TopK (*)(const TensorLike&, const math::TopKOptions&)>(math::top_k)>(
+        {"math.top_k", "nn.top_k"}, {"input"}),
     &define_function<math::in_top_k>({"math.in_top_k", "nn.in_top_k"}, {"targets", "predictions", "k"}),
 };
 }  // namespace
