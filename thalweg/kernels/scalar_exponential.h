@@ -93,10 +93,10 @@ template <class T> struct Decomposition {
   T e, f;
 };
 [[gnu::always_inline]] inline Decomposition<float> decompose(float x) {
-  constexpr uint32_t root_half = 0x3F3504F3, one = 0x3F800000;
-  uint32_t bits = std::bit_cast<uint32_t>(x) + (one - root_half);
-  float e = static_cast<float>(static_cast<int32_t>(bits >> 23)) - 127.0f;
-  return {e, std::bit_cast<float>((bits & 0x007FFFFF) + root_half) - 1.0f};
+  constexpr int32_t root_half = 0x3F3504F3, exponent = -0x00800000;
+  int32_t bits = std::bit_cast<int32_t>(x), above = bits - root_half;
+  float e = static_cast<float>(above >> 23);
+  return {e, std::bit_cast<float>(bits - (above & exponent)) - 1.0f};
 }
 [[gnu::always_inline]] inline Decomposition<double> decompose(double x) {
   constexpr uint64_t root_half = 0x3FE6A09E667F3BCD, one = 0x3FF0000000000000;
@@ -118,10 +118,10 @@ template <class T> struct Decomposition {
 /// Natural logarithm of a positive normal number.
 [[gnu::always_inline]] inline float log_within(float x) {
   auto [e, f] = decompose(x);
-  float p = polynomial(f, -7.8603156e-02f, 1.2890081e-01f, -1.313214e-01f, 1.4180204e-01f, -1.6624144e-01f,
-                       2.0002319e-01f, -2.5000823e-01f, 3.3333316e-01f, -0.5f);
-  float y = p * (f * f) + e * -2.12194440e-4f;
-  return (y + f) + e * 0.693359375f;
+  float p = polynomial_by_halves(f, -7.8603156e-02f, 1.2890081e-01f, -1.313214e-01f, 1.4180204e-01f, -1.6624144e-01f,
+                                 2.0002319e-01f, -2.5000823e-01f, 3.3333316e-01f, -0.5f);
+  float y = p * (f * f) + f;
+  return y + e * 0.693147181f;
 }
 [[gnu::always_inline]] inline double log_within(double x) {
   auto [e, f] = decompose(x);

@@ -12,6 +12,19 @@ template <class T, class... Coefficients>
   return y;
 }
 
+/// The same value with the even and the odd powers apart: as many operations, but two chains of half the length, which
+/// is what a processor waits for where x^2 is needed anyway.
+template <class T, class... Coefficients>
+[[gnu::always_inline]] inline T polynomial_by_halves(T x, Coefficients... coefficients) {
+  constexpr int count = sizeof...(coefficients);
+  const T c[] = {coefficients...};
+  T square = x * x;
+  T first = c[0], second = c[1];
+  for (int i = 2; i < count; i += 2) first = first * square + c[i];
+  for (int i = 3; i < count; i += 2) second = second * square + c[i];
+  return count % 2 ? second * x + first : first * x + second;
+}
+
 /// Nearest whole number, halves to even; keeps -0, infinities and NaN.
 template <class T> [[gnu::always_inline]] inline T rint(T x) {
   // From 2^(digits - 1) on every value is whole; below, adding that number leaves no room for a fraction.
