@@ -136,39 +136,60 @@ DType dtype_for(const Op& op, std::span<const TensorRef> in, const Arg& arg, con
 }
 
 // x + 1.0, the common case: every argument has one type, and a tensor says which.
-bool strengthen_uniform(const Op& op, std::span<const TensorRef> in, std::span<Tensor> held) {
-  if (!op.uniform) return false;
-  DType strong = DType::invalid;
-  for (const TensorRef& t : in)
-    if (t.p->weak == Weak::strong && strong == DType::invalid) strong = t.p->dtype;
-  if (strong == DType::invalid) return false;
-  for (size_t i = 0; i < in.size(); ++i) {
-    if (in[i].p->weak != Weak::strong) held[i] = strengthen(in[i].tensor(), strong);
-    else held[i] = in[i].tensor();
-  }
-  return true;
+DType uniform_dtype(const Op& op, std::span<const TensorRef> in) {
+  if (op.uniform)
+    for (const TensorRef& t : in)
+      if (t.p->weak == Weak::strong) return t.p->dtype;
+  return DType::invalid;
 }
 
 [[gnu::noinline]] void apply_weak(const Op& op, std::span<const TensorRef> in, AttrsRef attrs,
-                                  std::span<TensorImpl*> out) {
-  constexpr size_t inline_count = 8;
+                                  std::span<TensorImpl*> out, unsigned temporaries) {
+  constexpr size_t inline_count = 4;
   Tensor held_inline[inline_count];
   std::vector<Tensor> held_more(in.size() > inline_count ? in.size() : 0);
-  std::span<Tensor> held = in.size() > inline_count ? std::span<Tensor>(held_more) : std::span<Tensor>(held_inline);
-  if (!strengthen_uniform(op, in, held))
-    for_each_input(op, in, [&](const Arg& arg, size_t i, TensorImpl* t) {
-      held[i] = t->weak == Weak::strong ? in[i].tensor() : strengthen(in[i].tensor(), dtype_for(op, in, arg, t));
-    });
-  apply(op, {reinterpret_cast<TensorRef*>(held.data()), in.size()}, attrs, out);
+  Tensor* held = in.size() > inline_count ? held_more.data() : held_inline;
+  std::vector<TensorRef> strong_more;
+  TensorRef strong_inline[inline_count] = {held[0], held[0], held[0], held[0]};
+  if (in.size() > inline_count) strong_more.assign(in.begin(), in.end());
+  TensorRef* strong = in.size() > inline_count ? strong_more.data() : strong_inline;
+  DType uniform = uniform_dtype(op, in);
+  for_each_input(op, in, [&](const Arg& arg, size_t i, TensorImpl* t) {
+    strong[i] = in[i];
+    if (t->weak == Weak::strong) return;
+    held[i] = strengthen(in[i].tensor(), uniform != DType::invalid ? uniform : dtype_for(op, in, arg, t));
+    strong[i] = held[i];
+  });
+  apply(op, {strong, in.size()}, attrs, out, temporaries);
+}
+
+/// The input whose memory the result may take: a temporary nobody else holds, of the result's type and shape.
+TensorImpl* donor(const Op& op, std::span<const TensorRef> in, const TensorImpl& out, unsigned temporaries) {
+  if (!op.traits.elementwise || is_object(out.dtype)) return nullptr;
+  for (size_t i = 0; i < in.size(); ++i) {
+    TensorImpl* t = in[i].p;
+    if (!(temporaries >> i & 1) || !t->buffer || t->refs.load(std::memory_order_acquire) != 1) continue;
+    bool same_twice = in.size() > 1 && in[0].p == in[1].p;
+    bool whole = t->data == t->buffer->data && !t->buffer->release && t->buffer->unique();
+    if (whole && !same_twice && t->dtype == out.dtype && t->device == out.device && t->shape == out.shape) return t;
+  }
+  return nullptr;
+}
+
+/// A tensor that gave its memory away is an empty one.
+void empty_out(TensorImpl& t) {
+  t.buffer = nullptr;
+  t.data = t.inline_data;
+  t.shape = Shape{0};
 }
 
 // What is not the common case: lists, several types, literals, mistakes. True when the call was finished here.
 [[gnu::noinline]] bool check_slowly(const Op& op, std::span<const TensorRef> in, AttrsRef attrs,
-                                    std::span<TensorImpl*> out) {
+                                    std::span<TensorImpl*> out, unsigned temporaries) {
   check_defined(op, in);
   for (const TensorRef& t : in)
     if (t.p->weak != Weak::strong) {
-      apply_weak(op, in, attrs, out);
+      apply_weak(op, in, attrs, out, temporaries);
       return true;
     }
   check_types(op, in);
@@ -186,9 +207,10 @@ bool is_common(const Op& op, std::span<const TensorRef> in) {
 
 }  // namespace
 
-void apply(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out) {
+void apply(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out,
+           unsigned temporaries) {
   if (!is_common(op, in)) [[unlikely]] {
-    if (check_slowly(op, in, attrs, out)) return;
+    if (check_slowly(op, in, attrs, out, temporaries)) return;
   }
   if (op.attrs && !attrs.p) attrs = op.default_attrs();
   ThreadState& state = thread_state;
@@ -199,6 +221,12 @@ void apply(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::spa
   op.infer(infer);
   if (state.tracer) [[unlikely]] {
     state.tracer->add(op, in, attrs, out);
+  } else if (TensorImpl* from = temporaries && !state.recorder ? donor(op, in, *out[0], temporaries) : nullptr) {
+    out[0]->data = from->data;
+    FlushDenormals flush(true);
+    op.kernel.run(KernelCall(op, in, attrs, out));
+    out[0]->buffer = from->buffer;
+    empty_out(*from);
   } else {
     if (!op.traits.view)
       for (TensorImpl* o : out)

@@ -23,13 +23,15 @@ class Recorder {
 };
 
 /// Checks the inputs against the signature, infers, then runs the kernel or adds a node. Writes fresh tensors, each
-/// owned by the caller; on an exception none is left.
-THALWEG_API void apply(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out);
+/// owned by the caller; on an exception none is left. Bit i of `temporaries` says that nobody looks at input i again:
+/// an element-wise op may then write its result over it.
+THALWEG_API void apply(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out,
+                       unsigned temporaries = 0);
 
 /// One result.
-inline Tensor apply1(const Op& op, std::initializer_list<TensorRef> in, AttrsRef attrs = {}) {
+inline Tensor apply1(const Op& op, std::initializer_list<TensorRef> in, AttrsRef attrs = {}, unsigned temporaries = 0) {
   TensorImpl* out;
-  apply(op, {in.begin(), in.size()}, attrs, {&out, 1});
+  apply(op, {in.begin(), in.size()}, attrs, {&out, 1}, temporaries);
   return Tensor(out);
 }
 /// N results: `auto [values, indices] = apply_n<2>(TopKV2, {x, k}, attrs);`

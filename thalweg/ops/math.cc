@@ -323,13 +323,24 @@ const Op& ClipByValue = define_op({
 
 }  // namespace
 
-Tensor add(const TensorLike& x, const TensorLike& y) {
+namespace detail {
+Tensor add(const TensorLike& x, const TensorLike& y, unsigned temporaries) {
   const TensorImpl* first = x.tensor().get();
-  return apply1(first && first->dtype == DType::string ? Add : AddV2, {x, y});
+  return apply1(first && first->dtype == DType::string ? Add : AddV2, {x, y}, {}, temporaries);
 }
-Tensor subtract(const TensorLike& x, const TensorLike& y) { return apply1(Sub, {x, y}); }
-Tensor multiply(const TensorLike& x, const TensorLike& y) { return apply1(Mul, {x, y}); }
-Tensor negative(const Tensor& x) { return apply1(Neg, {x}); }
+Tensor subtract(const TensorLike& x, const TensorLike& y, unsigned temporaries) {
+  return apply1(Sub, {x, y}, {}, temporaries);
+}
+Tensor multiply(const TensorLike& x, const TensorLike& y, unsigned temporaries) {
+  return apply1(Mul, {x, y}, {}, temporaries);
+}
+Tensor negative(const Tensor& x, unsigned temporaries) { return apply1(Neg, {x}, {}, temporaries); }
+}  // namespace detail
+
+Tensor add(const TensorLike& x, const TensorLike& y) { return detail::add(x, y, 0); }
+Tensor subtract(const TensorLike& x, const TensorLike& y) { return detail::subtract(x, y, 0); }
+Tensor multiply(const TensorLike& x, const TensorLike& y) { return detail::multiply(x, y, 0); }
+Tensor negative(const Tensor& x) { return detail::negative(x, 0); }
 Tensor pow(const TensorLike& x, const TensorLike& y) { return apply1(Pow, {x, y}); }
 Tensor maximum(const TensorLike& x, const TensorLike& y) { return apply1(Maximum, {x, y}); }
 Tensor minimum(const TensorLike& x, const TensorLike& y) { return apply1(Minimum, {x, y}); }

@@ -27,20 +27,31 @@ THALWEG_API Tensor add_n(std::span<const Tensor> inputs);
 /// t, held between two limits.
 THALWEG_API Tensor clip_by_value(const Tensor& t, const TensorLike& clip_value_min, const TensorLike& clip_value_max);
 
+namespace detail {
+// What the operators call: a temporary operand may lend its memory to the result.
+THALWEG_API Tensor add(const TensorLike& x, const TensorLike& y, unsigned temporaries);
+THALWEG_API Tensor subtract(const TensorLike& x, const TensorLike& y, unsigned temporaries);
+THALWEG_API Tensor multiply(const TensorLike& x, const TensorLike& y, unsigned temporaries);
+THALWEG_API Tensor negative(const Tensor& x, unsigned temporaries);
+/// Which operands are temporaries, as forwarding references deduce it.
 template <class X, class Y>
-  requires Operands<X, Y>
-Tensor operator+(const X& x, const Y& y) {
-  return add(x, y);
+inline constexpr unsigned temporaries = unsigned{std::same_as<X, Tensor>} | unsigned{std::same_as<Y, Tensor>} << 1;
+}  // namespace detail
+
+template <class X, class Y>
+  requires Operands<std::remove_cvref_t<X>, std::remove_cvref_t<Y>>
+Tensor operator+(X&& x, Y&& y) {
+  return detail::add(x, y, detail::temporaries<X, Y>);
 }
 template <class X, class Y>
-  requires Operands<X, Y>
-Tensor operator-(const X& x, const Y& y) {
-  return subtract(x, y);
+  requires Operands<std::remove_cvref_t<X>, std::remove_cvref_t<Y>>
+Tensor operator-(X&& x, Y&& y) {
+  return detail::subtract(x, y, detail::temporaries<X, Y>);
 }
 template <class X, class Y>
-  requires Operands<X, Y>
-Tensor operator*(const X& x, const Y& y) {
-  return multiply(x, y);
+  requires Operands<std::remove_cvref_t<X>, std::remove_cvref_t<Y>>
+Tensor operator*(X&& x, Y&& y) {
+  return detail::multiply(x, y, detail::temporaries<X, Y>);
 }
 template <class X, class Y>
   requires Operands<X, Y>
@@ -48,6 +59,7 @@ Tensor operator/(const X& x, const Y& y) {
   return divide(x, y);
 }
 inline Tensor operator-(const Tensor& x) { return negative(x); }
+inline Tensor operator-(Tensor&& x) { return detail::negative(x, 1); }
 
 namespace math {
 using thalweg::add, thalweg::add_n, thalweg::divide, thalweg::maximum, thalweg::minimum, thalweg::multiply,
