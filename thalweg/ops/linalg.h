@@ -87,6 +87,11 @@ struct TriangularSolveOptions {
 THALWEG_API Tensor triangular_solve(const TensorLike& matrix, const TensorLike& rhs,
                                     const TriangularSolveOptions& options = {});
 
+/// The same for matrices given as bands [..., bands, n]: of a lower one the diagonal comes first and element
+/// [row, row - i] stands at [i, row]; of an upper one the diagonal comes last.
+THALWEG_API Tensor banded_triangular_solve(const TensorLike& bands, const TensorLike& rhs,
+                                           const TriangularSolveOptions& options = {});
+
 struct LstsqOptions {
   double l2_regularizer = 0;
   Flag fast = true;  // through normal equations, which squares the condition number
