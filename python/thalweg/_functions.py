@@ -1,5 +1,7 @@
 """Functions of the engine whose arguments or results only Python can express: callables, tensors among None."""
 
+from collections.abc import Sequence
+
 from thalweg import _thalweg
 
 _engine = _thalweg.functions()
@@ -13,10 +15,12 @@ def svd(tensor, full_matrices=False, compute_uv=True, name=None):
 
 def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
     """All tensors scaled by one number, so that their norm together is at most clip_norm, and that norm."""
-    if hasattr(t_list, "items") or not hasattr(t_list, "__iter__"):
+    if not isinstance(t_list, Sequence) or isinstance(t_list, str):
         raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
-    t_list = list(t_list)
-    *clipped, norm = _engine["clip_by_global_norm"]([t for t in t_list if t is not None], clip_norm, use_norm)
+    tensors = [t for t in t_list if t is not None]
+    if not tensors:
+        return list(t_list), _thalweg.constant(0.0) if use_norm is None else use_norm
+    *clipped, norm = _engine["clip_by_global_norm"](tensors, clip_norm, use_norm)
     remaining = iter(clipped)
     return [None if t is None else next(remaining) for t in t_list], norm
 

@@ -12,14 +12,17 @@ _engine = _thalweg.functions()
 
 
 def _replace(value, replacement):
-    """The structure with every tensor in it replaced; dictionaries by their sorted keys, as TensorFlow walks them."""
+    """The structure with every tensor in it replaced, in the order in which pprint shows it: plain dictionaries by
+    their sorted keys."""
     if isinstance(value, Tensor):
         return replacement(value)
     if isinstance(value, dict):
-        try:
-            keys = sorted(value)
-        except TypeError:
-            keys = list(value)
+        keys = list(value)
+        if type(value) is dict:
+            try:
+                keys = sorted(keys)
+            except TypeError:
+                pass
         replaced = {key: _replace(value[key], replacement) for key in keys}
         return replaced if type(value) is dict else type(value)(replaced.items())
     if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -66,8 +69,11 @@ def _write(stream, text):
         stream.write(text.decode("utf-8", "replace"))
 
 
-def print(*inputs, output_stream=None, summarize=3, sep=" ", end=os.linesep, name=None):  # TensorFlow's name
+def print(*inputs, output_stream=None, summarize=3, sep=" ", end=os.linesep, name=None,
+          **unknown):  # TensorFlow's name
     """Writes values to a stream: sys.stderr (the default), sys.stdout, a logging level, or a file "file://..."."""
+    if unknown:
+        raise ValueError(f"Unrecognized keyword arguments for tf.print: {unknown}")
     stream = sys.stderr if output_stream is None else output_stream
     known = stream in (logging.INFO, logging.WARNING, logging.ERROR) if isinstance(stream, int) else (
         stream.startswith("file://") if isinstance(stream, str) else stream in (sys.stdout, sys.stderr))

@@ -131,9 +131,9 @@ struct TridiagonalSolveOptions {
   Flag transpose_rhs = {};
   Flag conjugate_rhs = {};
   Flag partial_pivoting = true;
-  Flag perturb_singular = {};
+  Flag perturb_singular = {};  // a singular system is moved by rounding errors until it has a solution
 };
-/// Solves tridiagonal systems.
+/// Solves tridiagonal systems; NaN where one is singular.
 THALWEG_API Tensor tridiagonal_solve(const TensorLike& diagonals, const TensorLike& rhs,
                                      const TridiagonalSolveOptions& options = {});
 struct TridiagonalMatmulOptions {

@@ -122,7 +122,10 @@ SufficientStatistics sufficient_statistics(const Tensor& x, const std::vector<in
     if (counted[static_cast<size_t>(i)]) count *= static_cast<double>(x.shape()[i]);
   Tensor shift = options.shift.defined() ? TensorLike(options.shift).as(x.dtype()) : Tensor();
   if (shift.defined() && shift.dtype() != x.dtype()) shift = cast(shift, x.dtype());
-  auto sum = [&](const Tensor& t) { return reduce_sum(t, {.axis = axes, .keepdims = options.keepdims}); };
+  std::vector<int64_t> distinct;  // an axis that is named twice counts once
+  for (int i = 0; i < rank; ++i)
+    if (counted[static_cast<size_t>(i)]) distinct.push_back(i);
+  auto sum = [&](const Tensor& t) { return reduce_sum(t, {.axis = distinct, .keepdims = options.keepdims}); };
   Tensor mean_ss = shift.defined() ? x - shift : x;
   Tensor variance_ss = shift.defined() ? math::squared_difference(x, shift) : square(x);
   return {cast(count, x.dtype()), sum(mean_ss), sum(variance_ss), shift};

@@ -23,7 +23,8 @@ constexpr TypeSet poisson_types = gamma_types | index_types;
 void infer_ending_with(InferCall& c, int i) {
   Shape shape = c.shape_value(0);
   const Shape& parameter = c.shape(i);
-  if (shape.has_rank() && parameter.has_rank()) {
+  // Of no samples TensorFlow asks nothing more.
+  if (shape.has_rank() && parameter.has_rank() && shape.num_elements() != 0) {
     bool fits = parameter.rank() <= shape.rank();
     for (int k = 1; fits && k <= parameter.rank(); ++k)
       fits = shape[-k] == parameter[-k] || shape[-k] == unknown || parameter[-k] == unknown;

@@ -154,6 +154,8 @@ NGramsAttrs ngrams_attrs(const std::vector<int64_t>& widths, const NgramsOptions
 
 Tensor ngrams(const TensorLike& data, const std::vector<int64_t>& ngram_width, const NgramsOptions& options) {
   Tensor x = data.own();
+  if (x.dtype() != DType::string)
+    throw TypeError("strings.ngrams: data must be a string, got " + std::string(name_of(x.dtype())));
   if (x.is_symbolic() || x.rank() < 1)
     throw ValueError("strings.ngrams: Data must have rank>0, got shape " + x.shape().brackets());
   const int64_t length = x.shape()[-1], rows = x.shape().count(0, x.rank() - 1);

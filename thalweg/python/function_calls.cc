@@ -92,6 +92,7 @@ bool read_argument(const FunctionDef& def, size_t i, PyObject* value, Argument& 
   const Param& param = def.params[i];
   switch (param.kind) {
     case ParamKind::tensor:
+      argument.tensor = nullptr;           // arguments are kept from call to call
       if (value == Py_None) return false;  // an undefined tensor; a function that needs one says so
       argument.tensor = borrow_natural(value, held);
       return is_heavy(argument.tensor);
@@ -104,6 +105,7 @@ bool read_argument(const FunctionDef& def, size_t i, PyObject* value, Argument& 
       return std::any_of(argument.tensors.begin(), argument.tensors.end(),
                          [](const Tensor& t) { return is_heavy(t.get()); });
     case ParamKind::value:
+      if (value == Py_None && param.type->kind == AttrKind::dtype) to_dtype(value);  // refuses it
       argument.value = to_attr_value(value, *param.type, param.name.c_str(), Strictness::function);
       if (auto* shape = std::get_if<Shape>(&argument.value)) return shape->num_elements() > 16 * 1024;
       return false;
