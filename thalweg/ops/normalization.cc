@@ -120,8 +120,7 @@ SufficientStatistics sufficient_statistics(const Tensor& x, const std::vector<in
   double count = 1;
   for (int i = 0; i < rank; ++i)
     if (counted[static_cast<size_t>(i)]) count *= static_cast<double>(x.shape()[i]);
-  Tensor shift = options.shift.defined() ? TensorLike(options.shift).as(x.dtype()) : Tensor();
-  if (shift.defined() && shift.dtype() != x.dtype()) shift = cast(shift, x.dtype());
+  const Tensor& shift = options.shift;
   std::vector<int64_t> distinct;  // an axis that is named twice counts once
   for (int i = 0; i < rank; ++i)
     if (counted[static_cast<size_t>(i)]) distinct.push_back(i);
