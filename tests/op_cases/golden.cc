@@ -316,6 +316,7 @@ std::vector<Tensor> run_function(const Case& c) {
   Results results;
   f->call(arguments.data(), options.get(), results);
   if (f->result == ResultKind::one) return {results.one};
+  std::erase_if(results.many, [](const Tensor& t) { return !t.defined(); });  // the goldens leave out None
   return results.many;
 }
 

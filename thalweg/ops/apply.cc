@@ -2,6 +2,9 @@
 
 #include <immintrin.h>
 
+#include <new>
+#include <stdexcept>
+
 #include "thalweg/core/device.h"
 #include "thalweg/core/error.h"
 
@@ -175,6 +178,12 @@ bool strengthen_uniform(const Op& op, std::span<const TensorRef> in, std::span<T
   return false;
 }
 
+// Outputs and working memory: what ran out of it names the op.
+constexpr const char* no_memory = "out of memory: the system has none left to work in";
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_memory(const Op& op, const std::string& why) {
+  throw ResourceExhaustedError(why.starts_with(op.name) ? why : std::string(op.name) + ": " + why);
+}
+
 bool is_common(const Op& op, std::span<const TensorRef> in) {
   if (!op.uniform || in.size() != op.args.size()) return false;
   const TensorImpl* first = in[0].p;
@@ -195,16 +204,24 @@ void apply(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::spa
   if (!state.started) [[unlikely]]
     detail::start_devices();
   Outputs outputs(out, state.device);
-  InferCall infer(op, in, attrs, out);
-  op.infer(infer);
-  if (state.tracer) [[unlikely]] {
-    state.tracer->add(op, in, attrs, out);
-  } else {
-    if (!op.traits.view)
-      for (TensorImpl* o : out)
-        if (o->shape.is_fully_defined()) o->allocate();
-    FlushDenormals flush(any_large(in, out));
-    op.kernel.run(KernelCall(op, in, attrs, out));
+  try {
+    InferCall infer(op, in, attrs, out);
+    op.infer(infer);
+    if (state.tracer) [[unlikely]] {
+      state.tracer->add(op, in, attrs, out);
+    } else {
+      if (!op.traits.view)
+        for (TensorImpl* o : out)
+          if (o->shape.is_fully_defined()) o->allocate();
+      FlushDenormals flush(any_large(in, out));
+      op.kernel.run(KernelCall(op, in, attrs, out));
+    }
+  } catch (const ResourceExhaustedError& error) {
+    refuse_memory(op, error.what());
+  } catch (const std::bad_alloc&) {
+    refuse_memory(op, no_memory);
+  } catch (const std::length_error&) {  // a vector longer than any memory
+    refuse_memory(op, no_memory);
   }
   if (state.recorder) state.recorder->record(op, in, attrs, out);
   outputs.keep = true;
