@@ -13,9 +13,12 @@
 #include "thalweg/core/error.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/casting.h"
+#include "thalweg/ops/counting.h"
 #include "thalweg/ops/creation.h"
-#include "thalweg/ops/linalg.h"
+#include "thalweg/ops/masking.h"
 #include "thalweg/ops/random.h"
+#include "thalweg/ops/ranges.h"
+#include "thalweg/ops/signal.h"
 
 namespace thalweg {
 namespace {
@@ -302,7 +305,11 @@ TEST(NamedBadCalls, LiesAboutSizesCostNothing) {
 }
 
 TEST(NamedBadCalls, LiesToFunctionsCostNothing) {
+  set_memory_limit(0, memory_info(0).current + (int64_t{1} << 30));
   auto refused = [](const char* title, auto&& call) {
+    release_cached_memory();
+    reset_peak_memory(0);
+    const int64_t current = memory_info(0).current, resident = resident_kilobytes();
     auto start = std::chrono::steady_clock::now();
     try {
       call();
@@ -311,6 +318,8 @@ TEST(NamedBadCalls, LiesToFunctionsCostNothing) {
       EXPECT_FALSE(std::string(error.what()).empty());
     }
     EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 0.1) << title;
+    EXPECT_LT(memory_info(0).peak - current, 64 << 20) << title;
+    EXPECT_LT(resident_kilobytes() - resident, 64 << 10) << title;
   };
   constexpr int64_t huge = int64_t{1} << 50;
   refused("zeros", [] { zeros(Ints{huge, huge}); });
@@ -318,6 +327,14 @@ TEST(NamedBadCalls, LiesToFunctionsCostNothing) {
   refused("eye", [] { eye(huge); });
   refused("range", [] { range(Tensor(int64_t{0}), Tensor(huge)); });
   refused("uniform", [] { random::uniform(Ints{huge, huge}); });
+  refused("repeat", [] { repeat(Tensor({1, 2}), Tensor(huge)); });
+  refused("repeat of each", [] { repeat(Tensor({1, 2}), Tensor(Ints{huge, huge}), {.axis = 0}); });
+  refused("sequence_mask", [] { sequence_mask(Tensor(Ints{huge})); });
+  refused("sequence_mask of a length", [] { sequence_mask(Tensor(Ints{1}), {.maxlen = Tensor(huge)}); });
+  refused("linspace", [] { linspace(0.0f, 1.0f, huge); });
+  refused("bincount", [] { math::bincount(Tensor({1, 2}), {.minlength = Tensor(INT32_MAX)}); });
+  refused("hann_window", [] { signal::hann_window(huge); });
+  set_memory_limit(0, 0);
 }
 
 const Op& Greedy = define_op({
