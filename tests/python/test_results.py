@@ -80,3 +80,8 @@ def test_none_does_not_find_the_last_argument():
                          ids=repr)
 def test_bare_numbers_take_the_dtype(options):
     assert tf.random.uniform([4], **options).dtype == options.get("dtype", tf.float32)
+
+
+def test_tensors_of_another_dtype_do_not():
+    pytest.raises(ValueError, tf.random.uniform, [4], maxval=tf.constant(3))
+    pytest.raises(ValueError, tf.random.normal, [4], mean=tf.constant(1, tf.int64))
