@@ -27,4 +27,5 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted(name for name in globals() if not name.startswith("_"))
+    written = {name for name in _tree.WRITTEN_HERE if "." not in name}
+    return sorted({name for name in globals() if not name.startswith("_")} | written)

@@ -11,12 +11,21 @@ FILES = ("compat", "contrib", "experimental", "test", "version")
 
 # Functions that the package writes in Python, because their arguments are no tensors and values; loaded on demand.
 WRITTEN_HERE = {
+    "clip_by_global_norm": "thalweg._functions",
+    "print": "thalweg._print",
     "debugging.Assert": "thalweg._debugging",
     "debugging.assert_proper_iterable": "thalweg._debugging",
     "debugging.assert_same_float_dtype": "thalweg._debugging",
     "debugging.assert_shapes": "thalweg._debugging",
     "debugging.is_numeric_tensor": "thalweg._debugging",
+    "linalg.svd": "thalweg._functions",
+    "signal.inverse_stft": "thalweg._functions",
+    "signal.inverse_stft_window_fn": "thalweg._functions",
+    "signal.stft": "thalweg._functions",
 }
+WRITTEN_HERE |= {f"random.{prefix}{name}": "thalweg._random" for prefix in ("", "experimental.")
+                 for name in ("Algorithm", "Generator", "create_rng_state", "get_global_generator",
+                              "set_global_generator")}
 
 # Old spellings of TensorFlow 1 that programs still use, and where the function is now.
 OLD_NAMES = {
@@ -100,7 +109,8 @@ def plant(package):
         scope = vars(module(path)) if path else package
         scope.setdefault(leaf, function)
     for name in WRITTEN_HERE:
-        module(name.rpartition(".")[0])
+        if "." in name:
+            module(name.rpartition(".")[0])
     raw_ops = module("raw_ops")
     raw_ops.__doc__ = "Every op of the engine, with TensorFlow's names for op, inputs and attributes."
     vars(raw_ops).update(_thalweg.raw_ops())
@@ -126,6 +136,8 @@ def find_old(name):
     """What the package itself lacks: files loaded on demand, and old spellings."""
     if name in FILES:
         return importlib.import_module("thalweg." + name)
+    if name in WRITTEN_HERE:
+        return getattr(importlib.import_module(WRITTEN_HERE[name]), name)
     if name in OLD_NAMES:
         return find(OLD_NAMES[name])
     raise AttributeError(f"module 'thalweg' has no attribute '{name}'")

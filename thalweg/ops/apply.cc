@@ -2,6 +2,9 @@
 
 #include <immintrin.h>
 
+#include <new>
+#include <stdexcept>
+
 #include "thalweg/core/device.h"
 #include "thalweg/core/error.h"
 
@@ -176,11 +179,27 @@ TensorImpl* donor(const Op& op, std::span<const TensorRef> in, const TensorImpl&
   return nullptr;
 }
 
-/// A tensor that gave its memory away is an empty one.
-void empty_out(TensorImpl& t) {
-  t.buffer = nullptr;
-  t.data = t.inline_data;
-  t.shape = Shape{0};
+// Writes the result over an input, which is an empty tensor afterwards.
+void compute_over(TensorImpl& from, const Op& op, std::span<const TensorRef> in, AttrsRef attrs,
+                  std::span<TensorImpl*> out) {
+  out[0]->data = from.data;
+  FlushDenormals flush(true);
+  op.kernel.run(KernelCall(op, in, attrs, out));
+  out[0]->buffer = from.buffer;
+  from.buffer = nullptr;
+  from.data = from.inline_data;
+  from.shape = Shape{0};
+}
+
+void compute(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out,
+             unsigned temporaries) {
+  if (temporaries)
+    if (TensorImpl* from = donor(op, in, *out[0], temporaries)) return compute_over(*from, op, in, attrs, out);
+  if (!op.traits.view)
+    for (TensorImpl* o : out)
+      if (o->shape.is_fully_defined()) o->allocate();
+  FlushDenormals flush(any_large(in, out));
+  op.kernel.run(KernelCall(op, in, attrs, out));
 }
 
 // What is not the common case: lists, several types, literals, mistakes. True when the call was finished here.
@@ -194,6 +213,12 @@ void empty_out(TensorImpl& t) {
     }
   check_types(op, in);
   return false;
+}
+
+// Outputs and working memory: what ran out of it names the op.
+constexpr const char* no_memory = "out of memory: the system has none left to work in";
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_memory(const Op& op, const std::string& why) {
+  throw ResourceExhaustedError(why.starts_with(op.name) ? why : std::string(op.name) + ": " + why);
 }
 
 bool is_common(const Op& op, std::span<const TensorRef> in) {
@@ -217,22 +242,18 @@ void apply(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::spa
   if (!state.started) [[unlikely]]
     detail::start_devices();
   Outputs outputs(out, state.device);
-  InferCall infer(op, in, attrs, out);
-  op.infer(infer);
-  if (state.tracer) [[unlikely]] {
-    state.tracer->add(op, in, attrs, out);
-  } else if (TensorImpl* from = temporaries && !state.recorder ? donor(op, in, *out[0], temporaries) : nullptr) {
-    out[0]->data = from->data;
-    FlushDenormals flush(true);
-    op.kernel.run(KernelCall(op, in, attrs, out));
-    out[0]->buffer = from->buffer;
-    empty_out(*from);
-  } else {
-    if (!op.traits.view)
-      for (TensorImpl* o : out)
-        if (o->shape.is_fully_defined()) o->allocate();
-    FlushDenormals flush(any_large(in, out));
-    op.kernel.run(KernelCall(op, in, attrs, out));
+  try {
+    InferCall infer(op, in, attrs, out);
+    op.infer(infer);
+    if (state.tracer) [[unlikely]]
+      state.tracer->add(op, in, attrs, out);
+    else compute(op, in, attrs, out, state.recorder ? 0 : temporaries);
+  } catch (const ResourceExhaustedError& error) {
+    refuse_memory(op, error.what());
+  } catch (const std::bad_alloc&) {
+    refuse_memory(op, no_memory);
+  } catch (const std::length_error&) {  // a vector longer than any memory
+    refuse_memory(op, no_memory);
   }
   if (state.recorder) state.recorder->record(op, in, attrs, out);
   outputs.keep = true;

@@ -408,8 +408,17 @@ Tensor tensordot(const TensorLike& a, const TensorLike& b, const TensorLike& axe
 }
 
 namespace {
+
+// Python may name a strategy for the order of the products; the result is the same.
+struct EinsumOptions {
+  std::string optimize = "greedy";
+};
+Tensor einsum_in_order(const std::string& equation, const std::vector<Tensor>& inputs, const EinsumOptions&) {
+  return einsum(equation, inputs);
+}
+
 const FunctionDef* const functions[] = {
-    &define_function<einsum>({"einsum", "linalg.einsum"}, {"equation", "args"}),
+    &define_function<einsum_in_order>({"einsum", "linalg.einsum"}, {"equation", "args"}),
     &define_function<tensordot>({"tensordot", "linalg.tensordot"}, {"a", "b", "axes"}),
 };
 }  // namespace

@@ -87,6 +87,11 @@ struct TriangularSolveOptions {
 THALWEG_API Tensor triangular_solve(const TensorLike& matrix, const TensorLike& rhs,
                                     const TriangularSolveOptions& options = {});
 
+/// The same for matrices given as bands [..., bands, n]: of a lower one the diagonal comes first and element
+/// [row, row - i] stands at [i, row]; of an upper one the diagonal comes last.
+THALWEG_API Tensor banded_triangular_solve(const TensorLike& bands, const TensorLike& rhs,
+                                           const TriangularSolveOptions& options = {});
+
 struct LstsqOptions {
   double l2_regularizer = 0;
   Flag fast = true;  // through normal equations, which squares the condition number
@@ -126,9 +131,9 @@ struct TridiagonalSolveOptions {
   Flag transpose_rhs = {};
   Flag conjugate_rhs = {};
   Flag partial_pivoting = true;
-  Flag perturb_singular = {};
+  Flag perturb_singular = {};  // a singular system is moved by rounding errors until it has a solution
 };
-/// Solves tridiagonal systems.
+/// Solves tridiagonal systems; NaN where one is singular.
 THALWEG_API Tensor tridiagonal_solve(const TensorLike& diagonals, const TensorLike& rhs,
                                      const TridiagonalSolveOptions& options = {});
 struct TridiagonalMatmulOptions {

@@ -6,6 +6,7 @@
 #include "thalweg/core/index.h"
 #include "thalweg/kernels/broadcast.h"
 #include "thalweg/kernels/lapack.h"
+#include "thalweg/kernels/tridiagonal_perturbed.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/creation.h"
 #include "thalweg/ops/diagonals.h"
@@ -119,8 +120,9 @@ const Op& MatrixSolveLs = define_op({
 
 const Op& TridiagonalSolve = define_op({
     .name = "TridiagonalSolve",
-    .doc = "Solves systems whose matrices have three diagonals [..., 3, n]: above, on and below the main one. NaN "
-           "where one is singular.",
+    .doc =
+        "Solves systems whose matrices have three diagonals [..., 3, n]: above, on and below the main one. Where one "
+        "is singular, NaN, or the solution of a system near by.",
     .signature = "diagonals: T, rhs: T -> output: T",
     .types = {{"T", matrices::computed}},
     .attrs = attrs_of<TridiagonalAttrs>(),
@@ -150,7 +152,10 @@ const Op& TridiagonalSolve = define_op({
         auto *d = c.input<T>(0), *b = c.input<T>(1);
         auto* x = c.output<T>();
         for_each(matrices::batch_of(c.shape(1)), [&](int64_t i) {
-          if (!kernels::solve_tridiagonal<T>(n, k, d + i * 3 * n, b + i * n * k, attrs.partial_pivoting, x + i * n * k))
+          if (attrs.perturb_singular)
+            kernels::solve_tridiagonal_perturbed<T>(n, k, d + i * 3 * n, b + i * n * k, x + i * n * k);
+          else if (!kernels::solve_tridiagonal<T>(n, k, d + i * 3 * n, b + i * n * k, attrs.partial_pivoting,
+                                                  x + i * n * k))
             std::fill_n(x + i * n * k, n * k, T(std::numeric_limits<kernels::Real<T>>::quiet_NaN()));
           return true;
         });
@@ -203,6 +208,8 @@ Tensor lstsq(const TensorLike& matrix, const TensorLike& rhs, const LstsqOptions
   return apply1(MatrixSolveLs, {matrix, rhs, penalty}, LeastSquaresAttrs{options.fast});
 }
 Tensor tridiagonal_solve(const TensorLike& diagonals, const TensorLike& rhs, const TridiagonalSolveOptions& options) {
+  if (options.perturb_singular && !options.partial_pivoting)
+    throw ValueError("linalg.tridiagonal_solve: partial_pivoting must be True if perturb_singular is.");
   Tensor three = compact(diagonals, options.diagonals_format, "tridiagonal_solve");
   const Shape &d = three.shape(), &b = rhs.tensor().shape();
   Tensor right = rhs.tensor();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "thalweg/core/error.h"
 #include "thalweg/kernels/norm.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/broadcasting.h"
@@ -106,6 +107,29 @@ Moments weighted_moments(const Tensor& x, const std::vector<int64_t>& axes, cons
   return finish(mean, variance, x.dtype(), axes, options.keepdims);
 }
 
+SufficientStatistics sufficient_statistics(const Tensor& x, const std::vector<int64_t>& axes,
+                                           const SufficientStatisticsOptions& options) {
+  const int rank = x.rank();
+  std::vector<bool> counted(static_cast<size_t>(rank));
+  for (int64_t axis : axes) {
+    if (axis < -rank || axis >= rank)
+      throw InvalidArgumentError("nn.sufficient_statistics: axes has " + std::to_string(axis) + ", x has shape " +
+                                 x.shape().brackets());
+    counted[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = true;
+  }
+  double count = 1;
+  for (int i = 0; i < rank; ++i)
+    if (counted[static_cast<size_t>(i)]) count *= static_cast<double>(x.shape()[i]);
+  const Tensor& shift = options.shift;
+  std::vector<int64_t> distinct;  // an axis that is named twice counts once
+  for (int i = 0; i < rank; ++i)
+    if (counted[static_cast<size_t>(i)]) distinct.push_back(i);
+  auto sum = [&](const Tensor& t) { return reduce_sum(t, {.axis = distinct, .keepdims = options.keepdims}); };
+  Tensor mean_ss = shift.defined() ? x - shift : x;
+  Tensor variance_ss = shift.defined() ? math::squared_difference(x, shift) : square(x);
+  return {cast(count, x.dtype()), sum(mean_ss), sum(variance_ss), shift};
+}
+
 Moments normalize_moments(const Tensor& counts, const Tensor& mean_ss, const Tensor& variance_ss, const Tensor& shift) {
   Tensor share = reciprocal(counts), shifted = mean_ss * share;
   return {shift.defined() ? shifted + shift : shifted, variance_ss * share - square(shifted)};
@@ -132,6 +156,7 @@ namespace {
 const FunctionDef* const functions[] = {
     &define_function<nn::moments>({"nn.moments"}, {"x", "axes"}),
     &define_function<nn::weighted_moments>({"nn.weighted_moments"}, {"x", "axes", "frequency_weights"}),
+    &define_function<nn::sufficient_statistics>({"nn.sufficient_statistics"}, {"x", "axes"}),
     &define_function<nn::normalize_moments>({"nn.normalize_moments"}, {"counts", "mean_ss", "variance_ss", "shift"}),
     &define_function<nn::batch_normalization>({"nn.batch_normalization"},
                                               {"x", "mean", "variance", "offset", "scale", "variance_epsilon"}),

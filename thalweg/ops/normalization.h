@@ -21,6 +21,16 @@ struct WeightedMomentsOptions {
 /// The same where elements count as often as their weight says.
 THALWEG_API Moments weighted_moments(const Tensor& x, const std::vector<int64_t>& axes,
                                      const TensorLike& frequency_weights, const WeightedMomentsOptions& options = {});
+struct SufficientStatisticsOptions {
+  Tensor shift = {};  // a value near the mean, for accuracy
+  Flag keepdims = {};
+};
+struct SufficientStatistics {
+  Tensor counts, mean_ss, variance_ss, shift;
+};
+/// What mean and variance over some axes follow from: the number of elements, the sum of x - shift and of its squares.
+THALWEG_API SufficientStatistics sufficient_statistics(const Tensor& x, const std::vector<int64_t>& axes,
+                                                       const SufficientStatisticsOptions& options = {});
 /// The mean and the variance from the number of elements, their sum and the sum of their squares, all taken from
 /// elements minus `shift` (which may be None).
 THALWEG_API Moments normalize_moments(const Tensor& counts, const Tensor& mean_ss, const Tensor& variance_ss,

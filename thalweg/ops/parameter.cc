@@ -18,21 +18,6 @@ bool Parameter::is_number(double number) const {
   return strengthen(tensor_, is_complex(tensor_.dtype()) ? complex128 : float64).item<double>() == number;
 }
 
-namespace {
-
-// Generic callers may have made a tensor of a bare number already: a scalar of a dtype that bare numbers take is bare
-// again, so that `maxval=1` goes with every dtype.
-Tensor bare_again(const Tensor& tensor) {
-  if (!tensor.defined() || tensor.is_symbolic() || tensor.rank() != 0 ||
-      (tensor.dtype() != int32 && tensor.dtype() != float32))
-    return tensor;
-  Tensor bare = tensor.dtype() == int32 ? Tensor(tensor.item<int32_t>()) : Tensor(tensor.item<float>());
-  bare.impl()->weak = Weak::bare;
-  return bare;
-}
-
-}  // namespace
-
 template <> const MemberType& member_type<Parameter>() {
   static const MemberType type{AttrKind::tensor, true,
                                [](const void* p) {
@@ -44,7 +29,7 @@ template <> const MemberType& member_type<Parameter>() {
                                  if (std::holds_alternative<std::monostate>(value))
                                    return parameter = Parameter(), true;
                                  if (auto* tensor = std::get_if<Tensor>(&value))
-                                   return parameter = Parameter(bare_again(*tensor)), true;
+                                   return parameter = Parameter(*tensor), true;
                                  if (auto* integer = std::get_if<int64_t>(&value))
                                    return parameter = Parameter(*integer), true;
                                  if (auto* real = std::get_if<double>(&value))

@@ -21,10 +21,12 @@ struct UnpredictableAttrs {
 };
 
 constexpr Traits stateful{.stateful = true, .not_differentiable = not_differentiable};
-constexpr int64_t state_size = 3;
+constexpr int64_t state_size = 3, threefry_algorithm = 2;
 
 // Moves the state in input 0 past `count` elements and returns what it held before.
 Tensor read_and_skip(const KernelCall& c, uint64_t count) {
+  if (c.scalar(1) == threefry_algorithm)
+    throw UnimplementedError(std::string(c.op.name) + ": this device does not know the ThreeFry algorithm; use Philox");
   check_algorithm(c, 1);
   Tensor before;
   variable_of(c.tensor(0)).update([&](const Tensor& state) {

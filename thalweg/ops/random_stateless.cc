@@ -29,21 +29,6 @@ PhiloxState seed_stream(const KernelCall& c, int i) {
   std::vector<int64_t> seed = c.values(i);
   return kernels::stateless_state(seed[0], seed[1]);
 }
-// The stream that key, counter and alg name, inputs 1 to 3.
-PhiloxState key_stream(const KernelCall& c) {
-  check_algorithm(c, 3);
-  const uint64_t* counter = c.input<uint64_t>(2);
-  return {*c.input<uint64_t>(1), {counter[0], counter[1]}};
-}
-
-void check_key_counter(const InferCall& c) {
-  if (!c.shape(1).is_compatible_with({1})) c.fail("key must have shape [1], not " + c.shape(1).brackets());
-  c.require_rank(2, 1);
-  if (c.shape(2).rank() == 1 && c.shape(2)[0] != unknown && c.shape(2)[0] < 2)
-    c.fail("counter must be a vector with length at least 2; got shape: " + c.shape(2).brackets());
-  require_scalar(c, 3);
-}
-
 void infer_seeded(InferCall& c) {
   require_seed(c, 1);
   c.output(0, c.shape_value(0));

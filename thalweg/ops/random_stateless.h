@@ -36,6 +36,21 @@ struct StatelessCategoricalOptions {
 THALWEG_API Tensor stateless_categorical(const Tensor& logits, const TensorLike& num_samples, const TensorLike& seed,
                                          const StatelessCategoricalOptions& options = {});
 
+struct StatelessGammaOptions {
+  Parameter beta = {};  // the inverse scale, 1 where left out
+  DType dtype = DType::float32;
+};
+/// Gamma distributed; `shape` ends with the shape that alpha and beta broadcast to.
+THALWEG_API Tensor stateless_gamma(const TensorLike& shape, const TensorLike& seed, const TensorLike& alpha,
+                                   const StatelessGammaOptions& options = {});
+
+struct StatelessPoissonOptions {
+  DType dtype = DType::int32;
+};
+/// Poisson distributed; `shape` ends with the shape of the rates.
+THALWEG_API Tensor stateless_poisson(const TensorLike& shape, const TensorLike& seed, const TensorLike& lam,
+                                     const StatelessPoissonOptions& options = {});
+
 struct SplitOptions {
   int64_t num = 2;
   std::string alg = "auto_select";

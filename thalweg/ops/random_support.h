@@ -29,6 +29,11 @@ void check_bounds(const KernelCall& c, int minval, int maxval);
 /// Fails unless the algorithm that input i names is Philox, or the choice is left to the device.
 void check_algorithm(const KernelCall& c, int i);
 
+/// Inputs 1 to 3 are a key, a counter and an algorithm.
+void check_key_counter(const InferCall& c);
+/// The stream that key, counter and algorithm name, inputs 1 to 3.
+PhiloxState key_stream(const KernelCall& c);
+
 /// The number of an algorithm: "philox", "threefry", "auto_select"; ValueError for others.
 int64_t algorithm_number(const std::string& name);
 

@@ -78,11 +78,11 @@ template <class T> int64_t range_length(const InferCall& c) {
                                   : static_cast<uint64_t>(start) - static_cast<uint64_t>(limit);
     uint64_t step = delta > 0 ? static_cast<uint64_t>(delta) : uint64_t{0} - static_cast<uint64_t>(delta);
     uint64_t length = distance / step + (distance % step != 0);
-    if (length > INT64_MAX) c.fail("the range has too many elements");
+    if (length > INT64_MAX) c.fail("the range from start to limit has too many elements");
     return static_cast<int64_t>(length);
   } else {
     double length = std::ceil(std::abs(static_cast<double>(A::round(A::round(limit - start) / delta))));
-    if (!(length < 9.2e18)) c.fail("the range has too many elements, or its ends are not finite");
+    if (!(length < 9.2e18)) c.fail("the range from start to limit has too many elements, or its ends are not finite");
     return static_cast<int64_t>(length);
   }
 }

@@ -32,6 +32,8 @@ std::vector<segment::Run> segment::find_runs(const KernelCall& c, int input) {
     if (i == 0 || ids[i] != ids[i - 1]) runs.push_back({ids[i], i, i});
     runs.back().end = i + 1;
   }
+  if (!runs.empty() && runs.back().id >= int64_t{1} << 40)
+    c.fail("the last of segment_ids, " + std::to_string(runs.back().id) + ", would make too many segments");
   return runs;
 }
 
@@ -108,7 +110,7 @@ void infer_segment(InferCall& c) {
 template <TypeSet S, class R, int Empty = 0> void run_segment(const KernelCall& c) {
   std::vector<Run> runs = segment::find_runs(c, 1);
   Shape shape = c.shape(0);
-  shape[0] = runs.empty() ? 0 : runs.back().id + (runs.back().id < std::numeric_limits<int64_t>::max());
+  shape[0] = runs.empty() ? 0 : runs.back().id + 1;
   c.allocate(0, shape);
   segment::reduce_runs(c, segment::row_loops<S, R>(c.dtype()), runs, nullptr, Empty != 0);
 }

@@ -1,6 +1,7 @@
 // Frames of signals, windows, and transforms over short times.
 #pragma once
 #include <optional>
+#include <string>
 
 #include "thalweg/core/tensor.h"
 #include "thalweg/ops/attrs.h"
@@ -43,5 +44,16 @@ struct InverseStftOptions {
 /// Signals from windowed frames' transforms, overlapped and added.
 THALWEG_API Tensor inverse_stft(const TensorLike& stfts, int64_t frame_length, int64_t frame_step,
                                 const InverseStftOptions& options = {});
+
+struct DctOptions {
+  int64_t type = 2;               // 1 to 4
+  std::optional<int64_t> n = {};  // the input is cut or padded with zeros to this length
+  int64_t axis = -1;              // no other is supported, as in TensorFlow
+  std::string norm = "";          // or "ortho": the transform is orthogonal
+};
+/// The discrete cosine transform over the last dimension.
+THALWEG_API Tensor dct(const TensorLike& input, const DctOptions& options = {});
+/// The inverse of `dct`; without a norm up to the factor 2 n.
+THALWEG_API Tensor idct(const TensorLike& input, const DctOptions& options = {});
 
 }  // namespace thalweg::signal

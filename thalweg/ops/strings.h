@@ -1,5 +1,6 @@
 // Tensors of strings: bytes, or text in UTF-8 where it is said.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,16 @@ THALWEG_API SplitResult split_v2(const TensorLike& input, const SplitOptions& op
 THALWEG_API Tensor split(const TensorLike& input, const SplitOptions& options = {});
 /// The bytes of one string, as a vector of strings.
 THALWEG_API Tensor bytes_split(const TensorLike& input);
+
+struct NgramsOptions {
+  std::string separator = " ";
+  std::vector<std::string> pad_values = {};   // one for both ends, or one for each; none where left out
+  std::optional<int64_t> padding_width = {};  // at most this many at each end; as many as there is room where left out
+  Flag preserve_short_sequences = {};         // a sequence shorter than every width is kept whole
+};
+/// All runs of neighbouring strings of these lengths along the last dimension, joined.
+THALWEG_API Tensor ngrams(const TensorLike& data, const std::vector<int64_t>& ngram_width,
+                          const NgramsOptions& options = {});
 
 struct ToNumberOptions {
   DType out_type = DType::float32;

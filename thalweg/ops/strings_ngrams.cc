@@ -1,6 +1,10 @@
 #include <algorithm>
 
 #include "thalweg/core/error.h"
+#include "thalweg/ops/apply.h"
+#include "thalweg/ops/function.h"
+#include "thalweg/ops/shaping.h"
+#include "thalweg/ops/strings.h"
 #include "thalweg/ops/strings_support.h"
 
 namespace thalweg::strings {
@@ -128,5 +132,44 @@ const Op& StringNGrams = define_op({
     .traits = text_traits,
 });
 
+NGramsAttrs ngrams_attrs(const std::vector<int64_t>& widths, const NgramsOptions& options) {
+  if (options.padding_width && options.pad_values.empty())
+    throw ValueError("strings.ngrams: pad_values must be provided if padding_width is set.");
+  if (options.padding_width && *options.padding_width < 1)
+    throw ValueError("strings.ngrams: padding_width must be greater than 0, got " +
+                     std::to_string(*options.padding_width));
+  for (int64_t width : widths)
+    if (width < 1)
+      throw ValueError("strings.ngrams: All ngram_widths must be greater than 0. Got " + std::to_string(width));
+  NGramsAttrs attrs{.separator = options.separator, .ngram_widths = widths};
+  attrs.preserve_short_sequences = options.preserve_short_sequences;
+  if (options.pad_values.empty()) return attrs;
+  attrs.left_pad = options.pad_values[0];
+  attrs.right_pad = options.pad_values[options.pad_values.size() > 1 ? 1 : 0];
+  attrs.pad_width = options.padding_width.value_or(-1);
+  return attrs;
+}
+
 }  // namespace
+
+Tensor ngrams(const TensorLike& data, const std::vector<int64_t>& ngram_width, const NgramsOptions& options) {
+  Tensor x = data.own();
+  if (x.dtype() != DType::string)
+    throw TypeError("strings.ngrams: data must be a string, got " + std::string(name_of(x.dtype())));
+  if (x.is_symbolic() || x.rank() < 1)
+    throw ValueError("strings.ngrams: Data must have rank>0, got shape " + x.shape().brackets());
+  const int64_t length = x.shape()[-1], rows = x.shape().count(0, x.rank() - 1);
+  // Every row is a sequence, and all have as many n-grams as the first.
+  std::vector<int64_t> splits(static_cast<size_t>(rows) + 1);
+  for (size_t i = 0; i < splits.size(); ++i) splits[i] = static_cast<int64_t>(i) * length;
+  auto [found, ends] = apply_n<2>(StringNGrams, {reshape(x, {-1}), Tensor(splits)}, ngrams_attrs(ngram_width, options));
+  Shape shape = x.shape();
+  shape[-1] = rows == 0 ? 0 : found.size() / rows;
+  return reshape(found, Tensor(std::span<const int64_t>(shape.begin(), shape.end())));
+}
+
+namespace {
+const FunctionDef& ngrams_function = define_function<ngrams>({"strings.ngrams"}, {"data", "ngram_width"});
+}  // namespace
+
 }  // namespace thalweg::strings

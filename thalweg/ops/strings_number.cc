@@ -128,7 +128,7 @@ void infer_as_string(InferCall& c) {
     c.fail("scientific and shortest format not supported for datatype " + dtype);
   if (!real && c.dtype(0) != DType::string && attrs.precision >= 0)
     c.fail("precision not supported for datatype " + dtype);
-  if (attrs.fill.size() > 1) c.fail("Fill string must be one or fewer characters");
+  if (attrs.fill.size() > 1) c.fail("fill must be one character or none, got \"" + attrs.fill + "\"");
   if (!attrs.fill.empty() && std::string_view(" +-0#").find(attrs.fill[0]) == std::string_view::npos)
     c.fail("Fill argument not supported: \"" + attrs.fill + "\"");
   if (attrs.width > longest || attrs.precision > longest)

@@ -3,6 +3,7 @@
 
 #include "thalweg/core/error.h"
 #include "thalweg/ops/apply.h"
+#include "thalweg/ops/function.h"
 #include "thalweg/ops/strings.h"
 #include "thalweg/ops/strings_support.h"
 
@@ -128,11 +129,16 @@ const Op& StringSplitV2 = define_op({
 // One string as a vector of one.
 Tensor as_vector(const char* function, const TensorLike& input) {
   const Tensor& text = input.tensor();
-  if (text.dtype() != DType::string) throw InvalidArgumentError(std::string(function) + ": input must be a string");
+  if (text.dtype() != DType::string)
+    throw TypeError(std::string(function) + ": input must be a string, got " + std::string(name_of(text.dtype())));
   if (text.is_symbolic() || text.rank() != 0)
-    throw InvalidArgumentError(std::string(function) +
-                               ": the pieces of several strings make no dense tensor; input has shape " +
-                               text.shape().brackets() + ". Call strings.split_v2 for them.");
+    throw UnimplementedError(
+        std::string(function) +
+        ": the pieces of several strings make a ragged tensor, which there is not yet; input has "
+        "shape " +
+        text.shape().brackets() +
+        ". Split one string at a time, or call strings.split_v2 (raw_ops.StringSplitV2 in Python), "
+        "which gives the pieces as a sparse matrix.");
   return std::vector<std::string>{text.item<std::string>()};
 }
 
@@ -149,5 +155,12 @@ Tensor split(const TensorLike& input, const SplitOptions& options) {
 Tensor bytes_split(const TensorLike& input) {
   return apply_n<3>(StringSplit, {as_vector("strings.bytes_split", input), Tensor("")}, SplitAttrs{})[1];
 }
+
+namespace {
+const FunctionDef* const functions[] = {
+    &define_function<split>({"strings.split"}, {"input"}),
+    &define_function<bytes_split>({"strings.bytes_split"}, {"input"}),
+};
+}  // namespace
 
 }  // namespace thalweg::strings

@@ -186,6 +186,9 @@ AttrValue to_attr_value(PyObject* value, const MemberType& type, const char* nam
     case AttrKind::reals:
       return to_reals(value, name);
     case AttrKind::texts:
+      // One text stands for a list of one, where a function says so: pad_values="#".
+      if (strictness == Strictness::function && (PyUnicode_Check(value) || PyBytes_Check(value)))
+        return std::vector<std::string>{to_text(value, name)};
       return to_list<std::string>(value, name, type.kind, to_text);
     case AttrKind::dtypes:
       return to_list<DType>(value, name, type.kind, to_dtype_attr);

@@ -381,6 +381,12 @@ void agree(std::vector<Tensor>& list, PyObject* items) {
 
 }  // namespace
 
+void refuse_none(const std::string& callable, const std::string& argument) {
+  raise(PyExc_ValueError, callable + ": argument '" + argument +
+                              "': Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a "
+                              "Tensor.");
+}
+
 Tensor weak_tensor(PyObject* object) {
   if (is_tensor(object)) return tensor_of(object);
   Kind kind = kind_of(object);

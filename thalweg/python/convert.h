@@ -14,6 +14,8 @@ Tensor tensor_as(PyObject* object, DType dtype);
 /// An operand beside a tensor: it takes that tensor's dtype, arrays by a cast.
 Tensor operand_like(PyObject* object, DType dtype);
 
+/// ValueError for None where a tensor must be given: names the callable and the argument.
+[[noreturn]] void refuse_none(const std::string& callable, const std::string& argument);
 /// The tensor of an argument, borrowed where it is one, else kept in `held`.
 inline TensorImpl* borrow_weak(PyObject* object, Tensor& held) {
   if (is_tensor(object)) return tensor_of(object).get();

@@ -92,10 +92,12 @@ bool read_argument(const FunctionDef& def, size_t i, PyObject* value, Argument& 
   const Param& param = def.params[i];
   switch (param.kind) {
     case ParamKind::tensor:
+      argument.tensor = nullptr;           // arguments are kept from call to call
       if (value == Py_None) return false;  // an undefined tensor; a function that needs one says so
       argument.tensor = borrow_natural(value, held);
       return is_heavy(argument.tensor);
     case ParamKind::tensor_like:
+      if (value == Py_None) refuse_none(def.names[0], param.name);
       argument.tensor = borrow_weak(value, held);
       return is_heavy(argument.tensor);
     case ParamKind::tensors:
@@ -103,6 +105,7 @@ bool read_argument(const FunctionDef& def, size_t i, PyObject* value, Argument& 
       return std::any_of(argument.tensors.begin(), argument.tensors.end(),
                          [](const Tensor& t) { return is_heavy(t.get()); });
     case ParamKind::value:
+      if (value == Py_None && param.type->kind == AttrKind::dtype) to_dtype(value);  // refuses it
       argument.value = to_attr_value(value, *param.type, param.name.c_str(), Strictness::function);
       if (auto* shape = std::get_if<Shape>(&argument.value)) return shape->num_elements() > 16 * 1024;
       return false;
@@ -125,9 +128,15 @@ PyObject* run(PyFunction* self, PyObject* const* slots, Argument* arguments, Ten
     set_attr(*def.options, kept.get(), static_cast<int>(i), value, Strictness::function);
   }
   Results results;
-  {
+  try {
     WithoutGil released(heavy);
     def.call(arguments, options, results);
+  } catch (const ValueError& error) {
+    // Some functions take None for some of their tensors; where one used it, its own words name no argument.
+    bool is_none = std::string_view(error.what()).find("undefined (None)") != std::string_view::npos;
+    for (size_t i = 0; is_none && i < plan.num_params; ++i)
+      if (slots[i] == Py_None) refuse_none(def.names[0], def.params[i].name);
+    throw;
   }
   return make_results(self, results);
 }

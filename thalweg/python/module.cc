@@ -15,4 +15,5 @@ NB_MODULE(_thalweg, module) {
   define_function_calls(module);
   define_devices(module);
   define_dlpack(module);
+  define_variables(module);
 }

@@ -95,5 +95,6 @@ void define_op_calls(nb::module_& module);
 void define_function_calls(nb::module_& module);
 void define_devices(nb::module_& module);
 void define_dlpack(nb::module_& module);
+void define_variables(nb::module_& module);
 
 }  // namespace thalweg::python

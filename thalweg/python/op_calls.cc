@@ -189,6 +189,7 @@ PyObject* call_op(PyObject* callable, PyObject* const* args, size_t flags, PyObj
       Tensor held[few];
       TensorImpl* in[few];
       for (size_t i = 0; i < op.args.size(); ++i) {
+        if (slots[i] == Py_None) refuse_none(op.name, op.args[i].name);
         DType type = plan.type_attrs.empty() ? DType::invalid : given_type(op, plan, op.args[i], slots);
         if (type != DType::invalid) in[i] = (held[i] = tensor_as(slots[i], type)).get();
         else in[i] = borrow_weak(slots[i], held[i]);
@@ -199,6 +200,7 @@ PyObject* call_op(PyObject* callable, PyObject* const* args, size_t flags, PyObj
     std::optional<size_t> length;
     for (size_t i = 0; i < op.args.size(); ++i) {
       if (op.args[i].is_list()) read_list(op, op.args[i], slots[i], inputs, length);
+      else if (slots[i] == Py_None) refuse_none(op.name, op.args[i].name);
       else inputs.push_back(weak_tensor(slots[i]));
     }
     return run(self, {reinterpret_cast<TensorRef*>(inputs.data()), inputs.size()}, attrs);

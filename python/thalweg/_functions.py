@@ -1,0 +1,64 @@
+"""Functions of the engine whose arguments or results only Python can express: callables, tensors among None."""
+
+from collections.abc import Sequence
+
+from thalweg import _thalweg
+
+_engine = _thalweg.functions()
+
+
+def svd(tensor, full_matrices=False, compute_uv=True, name=None):
+    """Singular values, falling, and the vectors (s, u, v): tensor = u diag(s) v^H; the values alone without vectors."""
+    results = _engine["linalg.svd"](tensor, full_matrices, compute_uv)
+    return tuple(results) if compute_uv else results[0]
+
+
+def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
+    """All tensors scaled by one number, so that their norm together is at most clip_norm, and that norm."""
+    if not isinstance(t_list, Sequence) or isinstance(t_list, str):
+        raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
+    tensors = [t for t in t_list if t is not None]
+    if not tensors:
+        return list(t_list), _thalweg.constant(0.0) if use_norm is None else use_norm
+    *clipped, norm = _engine["clip_by_global_norm"](tensors, clip_norm, use_norm)
+    remaining = iter(clipped)
+    return [None if t is None else next(remaining) for t in t_list], norm
+
+
+def _window(window_fn, frame_length, dtype):
+    """What the window function says, ones where there is none."""
+    from thalweg import ones
+
+    return ones([frame_length], dtype) if window_fn is None else window_fn(frame_length, dtype=dtype)
+
+
+def stft(signals, frame_length, frame_step, fft_length=None, window_fn=_engine["signal.hann_window"], pad_end=False,
+         name=None):
+    """Fourier transforms of windowed frames: [..., samples] becomes [..., frames, fft_length / 2 + 1]."""
+    signals = _thalweg.convert_to_tensor(signals)
+    window = _window(window_fn, int(frame_length), signals.dtype)
+    return _engine["signal.stft"](signals, frame_length, frame_step, fft_length, window, pad_end)
+
+
+def inverse_stft(stfts, frame_length, frame_step, fft_length=None, window_fn=_engine["signal.hann_window"], name=None):
+    """Signals from windowed frames' transforms, overlapped and added."""
+    stfts = _thalweg.convert_to_tensor(stfts)
+    window = _window(window_fn, int(frame_length), stfts.dtype.real_dtype)
+    return _engine["signal.inverse_stft"](stfts, frame_length, frame_step, fft_length, window)
+
+
+def inverse_stft_window_fn(frame_step, forward_window_fn=_engine["signal.hann_window"], name=None):
+    """The window function of inverse_stft that undoes the forward one: divided by the sum of its squares at each
+    place of the overlap."""
+
+    def window(frame_length, dtype):
+        from thalweg import pad, reduce_sum, reshape, square, tile
+
+        frame_length = int(frame_length)
+        forward = forward_window_fn(frame_length, dtype=dtype)
+        overlaps = -(-frame_length // frame_step)
+        squares = pad(square(forward), [[0, overlaps * frame_step - frame_length]])
+        sums = reduce_sum(reshape(squares, [overlaps, frame_step]), 0, keepdims=True)
+        return forward / reshape(tile(sums, [overlaps, 1]), [overlaps * frame_step])[:frame_length]
+
+    return window
