@@ -57,7 +57,7 @@ bench: build ## Measure, beside bare kernels and TensorFlow
 	  $(if $(wildcard bench/*_bench.cc),$(BUILD)/bench/thalweg_bench,echo "There is nothing in bench to measure."))
 
 docs: build ## Write the reference to build/docs
-	@tools/make_docs --build $(BUILD)
+	@PYTHONPATH=$(CURDIR)/$(BUILD)/python $(ENVIRONMENT)/bin/python tools/make_docs
 
 python: build ## Build the Python package
 	@echo "export PYTHONPATH=$(CURDIR)/$(BUILD)/python"

@@ -26,7 +26,9 @@ def table():
 def sentence(description):
     """What a function computes, in the words of its header."""
     found = table()
-    return next((found[name] for name in description["names"] if name in found), "")
+    names = description["names"]
+    # math.expm1 is declared in the namespace above, as what both names mean.
+    return next((found[name] for name in [*names, *(name.split(".")[-1] for name in names)] if name in found), "")
 
 
 def parameters(description):

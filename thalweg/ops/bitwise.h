@@ -4,8 +4,11 @@
 
 namespace thalweg::bitwise {
 
+/// x & y, bit by bit.
 THALWEG_API Tensor bitwise_and(const TensorLike& x, const TensorLike& y);
+/// x | y, bit by bit.
 THALWEG_API Tensor bitwise_or(const TensorLike& x, const TensorLike& y);
+/// x ^ y, bit by bit.
 THALWEG_API Tensor bitwise_xor(const TensorLike& x, const TensorLike& y);
 /// x shifted left by y bits; distances below 0 or past the width are held to it.
 THALWEG_API Tensor left_shift(const TensorLike& x, const TensorLike& y);

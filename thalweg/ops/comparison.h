@@ -4,14 +4,23 @@
 
 namespace thalweg {
 
+/// True where x equals y.
 THALWEG_API Tensor equal(const TensorLike& x, const TensorLike& y);
+/// True where x differs from y.
 THALWEG_API Tensor not_equal(const TensorLike& x, const TensorLike& y);
+/// True where x < y.
 THALWEG_API Tensor less(const TensorLike& x, const TensorLike& y);
+/// True where x <= y.
 THALWEG_API Tensor less_equal(const TensorLike& x, const TensorLike& y);
+/// True where x > y.
 THALWEG_API Tensor greater(const TensorLike& x, const TensorLike& y);
+/// True where x >= y.
 THALWEG_API Tensor greater_equal(const TensorLike& x, const TensorLike& y);
+/// True where both are.
 THALWEG_API Tensor logical_and(const TensorLike& x, const TensorLike& y);
+/// True where either is.
 THALWEG_API Tensor logical_or(const TensorLike& x, const TensorLike& y);
+/// True where x is false.
 THALWEG_API Tensor logical_not(const Tensor& x);
 
 template <class X, class Y>

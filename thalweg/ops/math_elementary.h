@@ -20,17 +20,29 @@ THALWEG_API Tensor rsqrt(const Tensor& x);
 THALWEG_API Tensor square(const Tensor& x);
 /// 1 / x.
 THALWEG_API Tensor reciprocal(const Tensor& x);
+/// The sine of an angle in radians.
 THALWEG_API Tensor sin(const Tensor& x);
+/// The cosine of an angle in radians.
 THALWEG_API Tensor cos(const Tensor& x);
+/// The tangent of an angle in radians.
 THALWEG_API Tensor tan(const Tensor& x);
+/// The angle whose sine is x; NaN outside of [-1, 1].
 THALWEG_API Tensor asin(const Tensor& x);
+/// The angle whose cosine is x; NaN outside of [-1, 1].
 THALWEG_API Tensor acos(const Tensor& x);
+/// The angle in (-pi/2, pi/2) whose tangent is x.
 THALWEG_API Tensor atan(const Tensor& x);
+/// The hyperbolic sine.
 THALWEG_API Tensor sinh(const Tensor& x);
+/// The hyperbolic cosine.
 THALWEG_API Tensor cosh(const Tensor& x);
+/// The hyperbolic tangent.
 THALWEG_API Tensor tanh(const Tensor& x);
+/// The inverse of the hyperbolic sine.
 THALWEG_API Tensor asinh(const Tensor& x);
+/// The inverse of the hyperbolic cosine; NaN below 1.
 THALWEG_API Tensor acosh(const Tensor& x);
+/// The inverse of the hyperbolic tangent; NaN outside of [-1, 1].
 THALWEG_API Tensor atanh(const Tensor& x);
 /// 1 / (1 + exp(-x)).
 THALWEG_API Tensor sigmoid(const Tensor& x);

@@ -21,7 +21,9 @@ using thalweg::abs, thalweg::ceil, thalweg::floor, thalweg::round, thalweg::sign
 THALWEG_API Tensor rint(const Tensor& x);
 /// True where x is neither infinite nor NaN.
 THALWEG_API Tensor is_finite(const Tensor& x);
+/// True where x is infinite.
 THALWEG_API Tensor is_inf(const Tensor& x);
+/// True where x is not a number.
 THALWEG_API Tensor is_nan(const Tensor& x);
 /// The next number after x1 in the direction of x2.
 THALWEG_API Tensor nextafter(const TensorLike& x1, const TensorLike& x2);

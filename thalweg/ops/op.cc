@@ -249,6 +249,10 @@ int64_t KernelCall::scalar(int i) const { return values(i).at(0); }
 
 void KernelCall::allocate(int i, const Shape& shape) const {
   TensorImpl* o = out_[static_cast<size_t>(i)];
+  if (o->data) {  // infer knew the shape, and the memory is there
+    if (o->shape == shape) return;
+    fail("result " + std::to_string(i) + " was inferred as " + o->shape.brackets() + " but is " + shape.brackets());
+  }
   o->shape = shape;
   o->allocate();
 }

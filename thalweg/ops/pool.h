@@ -33,13 +33,19 @@ struct AnyPoolOptions {
 
 /// The largest element of each window of [batch, space..., channels].
 THALWEG_API Tensor max_pool(const Tensor& input, const AnyPoolOptions& options = {});
+/// The largest element of each window of [batch, width, channels].
 THALWEG_API Tensor max_pool1d(const Tensor& input, const Pool1DOptions& options = {});
+/// The largest element of each window of [batch, height, width, channels].
 THALWEG_API Tensor max_pool2d(const Tensor& input, const Pool2DOptions& options = {});
+/// The largest element of each window of [batch, depth, height, width, channels].
 THALWEG_API Tensor max_pool3d(const Tensor& input, const Pool3DOptions& options = {});
 /// The mean of each window of [batch, space..., channels]; what lies outside of the input does not count.
 THALWEG_API Tensor avg_pool(const Tensor& input, const AnyPoolOptions& options = {});
+/// The mean of each window of [batch, width, channels].
 THALWEG_API Tensor avg_pool1d(const Tensor& input, const Pool1DOptions& options = {});
+/// The mean of each window of [batch, height, width, channels].
 THALWEG_API Tensor avg_pool2d(const Tensor& input, const Pool2DOptions& options = {});
+/// The mean of each window of [batch, depth, height, width, channels].
 THALWEG_API Tensor avg_pool3d(const Tensor& input, const Pool3DOptions& options = {});
 
 struct ArgmaxPoolOptions {

@@ -11,12 +11,19 @@ struct ReduceOptions {
   Flag keepdims = {};
 };
 
+/// The sum along axes, or of everything.
 THALWEG_API Tensor reduce_sum(const Tensor& input_tensor, const ReduceOptions& options = {});
+/// The mean along axes, or of everything.
 THALWEG_API Tensor reduce_mean(const Tensor& input_tensor, const ReduceOptions& options = {});
+/// The product along axes, or of everything.
 THALWEG_API Tensor reduce_prod(const Tensor& input_tensor, const ReduceOptions& options = {});
+/// The largest element along axes, or of all; NaN where there is one.
 THALWEG_API Tensor reduce_max(const Tensor& input_tensor, const ReduceOptions& options = {});
+/// The smallest element along axes, or of all; NaN where there is one.
 THALWEG_API Tensor reduce_min(const Tensor& input_tensor, const ReduceOptions& options = {});
+/// True where all elements along axes are.
 THALWEG_API Tensor reduce_all(const Tensor& input_tensor, const ReduceOptions& options = {});
+/// True where any element along axes is.
 THALWEG_API Tensor reduce_any(const Tensor& input_tensor, const ReduceOptions& options = {});
 /// log(sum(exp(x))), without overflow.
 THALWEG_API Tensor reduce_logsumexp(const Tensor& input_tensor, const ReduceOptions& options = {});
