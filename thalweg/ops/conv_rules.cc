@@ -9,9 +9,12 @@ namespace {
 
 const std::string& name_of_input(const InferCall& c, int i) { return c.op.args[static_cast<size_t>(i)].name; }
 
-void check_filter(const InferCall& c, const Geometry& g, const Shape& filter) {
-  for (int i = 0; i <= g.spatial(); ++i)
-    if (filter[i] == 0) c.fail("the filter " + filter.brackets() + " has a dimension of 0; only its last may be empty");
+// Depthwise convolutions with nothing are 0, and where there is no output a window may be empty.
+void check_filter(const InferCall& c, Channels kind, const Shape& filter, const Shape& out) {
+  if (kind == Channels::depthwise) return;
+  if (out.is_fully_defined() && out.count() == 0) return;
+  for (int i = 0; i < filter.rank() - 2; ++i)
+    if (filter[i] == 0) c.fail("the filter " + filter.brackets() + " has a window without elements");
 }
 
 // How many output channels these filters make of the input.
@@ -27,6 +30,7 @@ int64_t output_channels(const InferCall& c, Channels kind, const Shape& input, c
       c.fail("the filter " + filter.brackets() + " makes too many channels");
     return result;
   }
+  if (seen == 0) c.fail("the filter " + filter.brackets() + " is for no channels");
   if (in < 0 || seen < 0) return result;
   if (kind == Channels::whole ? in != seen : in % seen != 0)
     c.fail("the input " + input.brackets() + " has " + std::to_string(in) + " channels, which must be " +
@@ -42,14 +46,15 @@ int64_t output_channels(const InferCall& c, Channels kind, const Shape& input, c
 // The shape of a convolution's result; the shapes have the right rank.
 Shape conv_output(const InferCall& c, const ConvRule& rule, const Geometry& g, const Shape& input,
                   const Shape& filter) {
-  check_filter(c, g, filter);
   if (rule.channels == Channels::depthwise)
     for (int i = 1; i < g.spatial(); ++i)
       if (g.stride(i) != g.stride(0)) c.fail("strides must be equal along height and width");
   int64_t space[3];
   for (int i = 0; i < g.spatial(); ++i) space[i] = windows_along(c, g, i, input[g.axis(i)], filter[i]).count;
-  return g.arrange(input[0], {space, static_cast<size_t>(g.spatial())},
-                   output_channels(c, rule.channels, input, filter, g.channel_axis()));
+  Shape out = g.arrange(input[0], {space, static_cast<size_t>(g.spatial())},
+                        output_channels(c, rule.channels, input, filter, g.channel_axis()));
+  check_filter(c, rule.channels, filter, out);
+  return out;
 }
 
 Shape shape_of_rank(const InferCall& c, int i, int rank) {

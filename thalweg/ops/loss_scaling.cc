@@ -21,8 +21,11 @@ Tensor weighted(const Tensor& loss, const Tensor& sample_weight) {
   return cast(cast(loss, weight.dtype()) * weight, loss.dtype());
 }
 
-// Integers are divided as real numbers.
-Tensor divisible(const Tensor& x) { return is_integer(x.dtype()) ? cast(x, DType::float64) : x; }
+// Integers are divided as real numbers, small ones as float32.
+Tensor divisible(const Tensor& x) {
+  if (!is_integer(x.dtype())) return x;
+  return cast(x, size_of(x.dtype()) <= 2 ? DType::float32 : DType::float64);
+}
 
 }  // namespace
 
