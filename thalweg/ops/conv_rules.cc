@@ -9,12 +9,12 @@ namespace {
 
 const std::string& name_of_input(const InferCall& c, int i) { return c.op.args[static_cast<size_t>(i)].name; }
 
-// Depthwise convolutions with nothing are 0, and where there is no output a window may be empty.
-void check_filter(const InferCall& c, Channels kind, const Shape& filter, const Shape& out) {
-  if (kind == Channels::depthwise) return;
-  if (out.is_fully_defined() && out.count() == 0) return;
-  for (int i = 0; i < filter.rank() - 2; ++i)
-    if (filter[i] == 0) c.fail("the filter " + filter.brackets() + " has a window without elements");
+// Depthwise convolutions with nothing are 0. Others refuse it, those of images unless there is no output.
+void check_filter(const InferCall& c, const ConvRule& rule, const Shape& filter, const Shape& out) {
+  bool is_empty = out.is_fully_defined() && out.count() == 0;
+  if (rule.channels == Channels::depthwise || (rule.spatial == 2 && is_empty)) return;
+  for (int64_t dim : filter.dims())
+    if (dim == 0) c.fail("the filter " + filter.brackets() + " is empty");
 }
 
 // How many output channels these filters make of the input.
@@ -51,10 +51,8 @@ Shape conv_output(const InferCall& c, const ConvRule& rule, const Geometry& g, c
       if (g.stride(i) != g.stride(0)) c.fail("strides must be equal along height and width");
   int64_t space[3];
   for (int i = 0; i < g.spatial(); ++i) space[i] = windows_along(c, g, i, input[g.axis(i)], filter[i]).count;
-  Shape out = g.arrange(input[0], {space, static_cast<size_t>(g.spatial())},
-                        output_channels(c, rule.channels, input, filter, g.channel_axis()));
-  check_filter(c, rule.channels, filter, out);
-  return out;
+  return g.arrange(input[0], {space, static_cast<size_t>(g.spatial())},
+                   output_channels(c, rule.channels, input, filter, g.channel_axis()));
 }
 
 Shape shape_of_rank(const InferCall& c, int i, int rank) {
@@ -94,7 +92,10 @@ kernels::ConvShape conv_shape(const KernelCall& c, const ConvRule& rule, const G
 
 void infer_conv(InferCall& c, const ConvRule& rule) {
   Geometry g = read_geometry(c, rule.spatial, rule.window);
-  c.output(0, conv_output(c, rule, g, shape_of_rank(c, 0, g.rank()), shape_of_rank(c, 1, g.rank())));
+  Shape filter = shape_of_rank(c, 1, g.rank());
+  Shape out = conv_output(c, rule, g, shape_of_rank(c, 0, g.rank()), filter);
+  check_filter(c, rule, filter, out);
+  c.output(0, out);
 }
 
 void run_conv(const KernelCall& c, const ConvRule& rule) {

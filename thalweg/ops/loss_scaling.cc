@@ -17,7 +17,7 @@ namespace {
 Tensor weighted(const Tensor& loss, const Tensor& sample_weight) {
   Tensor weight = cast(sample_weight, DType::float32);  // TensorFlow weighs every loss as float32
   if (weight.rank() > 0 && loss.rank() - weight.rank() == 1) weight = expand_dims(weight, -1);
-  else if (weight.rank() - loss.rank() == 1 && weight.shape()[-1] == 1) weight = squeeze(weight, {.axis = -1});
+  else if (weight.rank() - loss.rank() == 1) weight = squeeze(weight, {.axis = -1});
   return cast(cast(loss, weight.dtype()) * weight, loss.dtype());
 }
 

@@ -280,8 +280,13 @@ Tensor pad(const Tensor& tensor, const TensorLike& paddings, const PadOptions& o
       throw ValueError("pad: mode must be CONSTANT, REFLECT or SYMMETRIC, got \"" + options.mode + "\"");
     return apply1(MirrorPad, {tensor, pads}, MirrorPadAttrs{mode});
   }
-  if (!options.constant_values.defined()) return apply1(Pad, {tensor, pads});
-  return apply1(PadV2, {tensor, pads, cast(options.constant_values, tensor.dtype())});
+  const Tensor& value = options.constant_values;
+  if (!value.defined()) return apply1(Pad, {tensor, pads});
+  if (value.impl()->weak == Weak::strong) return apply1(PadV2, {tensor, pads, cast(value, tensor.dtype())});
+  // The number 0 stands for the zero of every dtype; other literals must be of the tensor's kind.
+  if (value.rank() == 0 && real_types.has(value.dtype()) && value.item<double>() == 0)
+    return apply1(Pad, {tensor, pads});
+  return apply1(PadV2, {tensor, pads, strengthen(value, tensor.dtype())});
 }
 
 namespace {

@@ -31,9 +31,8 @@ PhiloxState seed_stream(const KernelCall& c, int i) {
 }
 // The stream that key, counter and alg name, inputs 1 to 3.
 PhiloxState key_stream(const KernelCall& c) {
-  // Where nothing is drawn, every algorithm that has a number does.
-  if (c.output_shape().count() > 0 || c.scalar(3) < 0 || c.scalar(3) > kernels::auto_select_algorithm)
-    check_algorithm(c, 3);
+  // Where nothing is drawn, TensorFlow takes any algorithm but those beyond its list.
+  if (c.output_shape().count() > 0 || c.scalar(3) > kernels::auto_select_algorithm) check_algorithm(c, 3);
   const uint64_t* counter = c.input<uint64_t>(2);
   return {*c.input<uint64_t>(1), {counter[0], counter[1]}};
 }

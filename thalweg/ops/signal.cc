@@ -82,16 +82,18 @@ Tensor frame(const TensorLike& signal, int64_t frame_length, int64_t frame_step,
                        ? 0
                        : 1 + (samples - frame_length) / frame_step;
   if (options.pad_end) {
-    if (!number_types.has(x.dtype()) &&
-        (!options.pad_value.defined() || natural_dtype(*options.pad_value.impl()) != x.dtype()))
-      throw ValueError("frame: pad_value must be of the signal's dtype, " + std::string(name_of(x.dtype())));
+    const Tensor& given = options.pad_value;
+    if (!given.defined() && !number_types.has(x.dtype()))
+      throw TypeError("frame: pad_value must be given for a signal of dtype " + std::string(name_of(x.dtype())));
+    Tensor pad_value;
+    if (given.defined())
+      pad_value = given.impl()->weak == Weak::strong ? cast(given, x.dtype()) : strengthen(given, x.dtype());
     frames = frame_step < 0 ? 0 : (samples + frame_step - 1) / frame_step;
     const int64_t missing = frames > 0 ? frame_length + frame_step * (frames - 1) - samples : 0;
     if (missing > 0) {
       std::vector<int64_t> paddings(static_cast<size_t>(2 * rank));
       paddings[static_cast<size_t>(2 * axis + 1)] = missing;
-      x = pad(x, reshape(index_list(paddings), {rank, 2}),
-              {.constant_values = options.pad_value.defined() ? cast(options.pad_value, x.dtype()) : Tensor()});
+      x = pad(x, reshape(index_list(paddings), {rank, 2}), {.constant_values = pad_value});
     }
   }
   Tensor starts = expand_dims(range(index_scalar(frames)) * static_cast<int32_t>(frame_step), 1);
