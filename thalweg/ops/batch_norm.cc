@@ -33,12 +33,11 @@ int rank_of(const InferCall& c, const std::string& data_format, bool volumes) {
          ", got \"" + data_format + '"');
 }
 int channel_axis(const std::string& data_format, int rank) { return is_channels_first(data_format) ? 1 : rank - 1; }
-// The shape of input i, as far as it is known. The newest ops take images and volumes whichever of the two the layout
-// is named after.
+// The shape of input i, as far as it is known: images or volumes, whichever of the two the layout is named after.
 Shape norm_input(const InferCall& c, int i, const std::string& data_format, bool volumes) {
   int rank = rank_of(c, data_format, volumes);
   const Shape& x = c.shape(i);
-  if (volumes && x.has_rank() && (x.rank() == 4 || x.rank() == 5)) return x;
+  if (x.has_rank() && (x.rank() == 4 || x.rank() == 5)) return x;
   c.require_rank(i, rank);
   return x.has_rank() ? x : Shape::of_rank(rank);
 }

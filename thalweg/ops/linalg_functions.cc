@@ -25,9 +25,8 @@
 namespace thalweg::linalg {
 namespace {
 
-// Of the real numbers behind the dtype.
 double epsilon_of(DType dtype) {
-  switch (real_of(dtype)) {
+  switch (dtype) {
     case DType::float64:
       return std::numeric_limits<double>::epsilon();
     case DType::float16:
@@ -37,6 +36,10 @@ double epsilon_of(DType dtype) {
     default:
       return std::numeric_limits<float>::epsilon();
   }
+}
+void require_real(const Tensor& a, const char* name) {
+  if (!is_floating(a.dtype()))
+    throw TypeError(std::string(name) + ": a must hold real numbers, got dtype " + std::string(name_of(a.dtype())));
 }
 // The longer side, where both are known now.
 double longer_side(const Tensor& a, const char* name) {
@@ -77,7 +80,7 @@ Tensor inverted(const Tensor& order) {
 
 Tensor pinv(const Tensor& a, const PinvOptions& options) {
   const DType real = a.dtype();
-  if (!is_floating(real)) throw TypeError("pinv: a must hold real numbers, got dtype " + std::string(name_of(real)));
+  require_real(a, "pinv");
   Tensor rcond = options.rcond.defined() ? cast(options.rcond, real)
                                          : cast(10 * longer_side(a, "pinv") * epsilon_of(a.dtype()), real);
   SvdResult f = svd(a);
@@ -87,6 +90,7 @@ Tensor pinv(const Tensor& a, const PinvOptions& options) {
 }
 
 Tensor matrix_rank(const Tensor& a, const MatrixRankOptions& options) {
+  require_real(a, "matrix_rank");
   Tensor s = svd(a, {.compute_uv = false}).s;
   Tensor tol = options.tol.defined() ? cast(options.tol, s.dtype())
                                      : reduce_max(s, {.axis = -1, .keepdims = true}) *

@@ -286,6 +286,9 @@ Tensor pad(const Tensor& tensor, const TensorLike& paddings, const PadOptions& o
   // The number 0 stands for the zero of every dtype; other literals must be of the tensor's kind.
   if (value.rank() == 0 && real_types.has(value.dtype()) && value.item<double>() == 0)
     return apply1(Pad, {tensor, pads});
+  if ((tensor.dtype() == DType::bool_) != (value.dtype() == DType::bool_))
+    throw TypeError("pad: constant_values must be of dtype " + std::string(name_of(tensor.dtype())) + ", got " +
+                    std::string(name_of(value.dtype())));
   return apply1(PadV2, {tensor, pads, strengthen(value, tensor.dtype())});
 }
 

@@ -83,8 +83,9 @@ Tensor frame(const TensorLike& signal, int64_t frame_length, int64_t frame_step,
                        : 1 + (samples - frame_length) / frame_step;
   if (options.pad_end) {
     const Tensor& given = options.pad_value;
-    if (!given.defined() && !number_types.has(x.dtype()))
-      throw TypeError("frame: pad_value must be given for a signal of dtype " + std::string(name_of(x.dtype())));
+    if (!number_types.has(x.dtype()) && (!given.defined() || given.dtype() != x.dtype()))
+      throw TypeError("frame: a signal of dtype " + std::string(name_of(x.dtype())) +
+                      " needs a pad_value of that dtype");
     Tensor pad_value;
     if (given.defined())
       pad_value = given.impl()->weak == Weak::strong ? cast(given, x.dtype()) : strengthen(given, x.dtype());
