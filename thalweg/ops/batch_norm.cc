@@ -67,7 +67,7 @@ template <bool volumes> void infer_batch_norm(InferCall& c) {
     if (!a.is_training || a.exponential_avg_factor != 1) channels = common_channels(c, x, axis, {1, 2, i});
   }
   if (x[axis] < 0) x[axis] = channels;
-  c.output(0, x);
+  c.output(0, c.shape(0).has_rank() ? x : Shape::unknown_rank());
   for (int i = 1; i < 5; ++i) c.output(i, {channels});
   if (c.num_outputs() > 5) c.output(5, Shape());
 }
@@ -159,7 +159,7 @@ template <bool volumes> void infer_batch_norm_grad(InferCall& c) {
   int axis = channel_axis(a.data_format, x.rank());
   int64_t channels = common_channels(c, x, axis, {2, 3, 4});
   if (x[axis] < 0) x[axis] = channels;
-  c.output(0, x);
+  c.output(0, c.shape(0).has_rank() || c.shape(1).has_rank() ? x : Shape::unknown_rank());
   c.output(1, {channels});
   c.output(2, {channels});
   c.output(3, {0});

@@ -11,8 +11,8 @@ const std::string& name_of_input(const InferCall& c, int i) { return c.op.args[s
 
 // Depthwise convolutions with nothing are 0. Others refuse it, those of images unless there is no output.
 void check_filter(const InferCall& c, const ConvRule& rule, const Shape& filter, const Shape& out) {
-  bool is_empty = out.is_fully_defined() && out.count() == 0;
-  if (rule.channels == Channels::depthwise || (rule.spatial == 2 && is_empty)) return;
+  bool may_be_empty = !out.is_fully_defined() || out.count() == 0;
+  if (rule.channels == Channels::depthwise || (rule.spatial == 2 && may_be_empty)) return;
   for (int64_t dim : filter.dims())
     if (dim == 0) c.fail("the filter " + filter.brackets() + " is empty");
 }

@@ -25,8 +25,9 @@
 namespace thalweg::linalg {
 namespace {
 
+// Of the real numbers behind the dtype.
 double epsilon_of(DType dtype) {
-  switch (dtype) {
+  switch (real_of(dtype)) {
     case DType::float64:
       return std::numeric_limits<double>::epsilon();
     case DType::float16:
@@ -36,10 +37,6 @@ double epsilon_of(DType dtype) {
     default:
       return std::numeric_limits<float>::epsilon();
   }
-}
-void require_real(const Tensor& a, const char* name) {
-  if (!is_floating(a.dtype()))
-    throw TypeError(std::string(name) + ": a must hold real numbers, got dtype " + std::string(name_of(a.dtype())));
 }
 // The longer side, where both are known now.
 double longer_side(const Tensor& a, const char* name) {
@@ -79,18 +76,17 @@ Tensor inverted(const Tensor& order) {
 }  // namespace
 
 Tensor pinv(const Tensor& a, const PinvOptions& options) {
-  const DType real = a.dtype();
-  require_real(a, "pinv");
+  const DType real = real_of(a.dtype());
   Tensor rcond = options.rcond.defined() ? cast(options.rcond, real)
                                          : cast(10 * longer_side(a, "pinv") * epsilon_of(a.dtype()), real);
   SvdResult f = svd(a);
   Tensor cutoff = rcond * reduce_max(f.s, {.axis = -1});
   Tensor s = where(f.s > expand_dims(cutoff, -1), f.s, cast(std::numeric_limits<double>::infinity(), real));
+  if (is_complex(a.dtype())) s = cast(s, a.dtype());
   return matmul(f.v / expand_dims(s, -2), f.u, {.adjoint_b = true});
 }
 
 Tensor matrix_rank(const Tensor& a, const MatrixRankOptions& options) {
-  require_real(a, "matrix_rank");
   Tensor s = svd(a, {.compute_uv = false}).s;
   Tensor tol = options.tol.defined() ? cast(options.tol, s.dtype())
                                      : reduce_max(s, {.axis = -1, .keepdims = true}) *
