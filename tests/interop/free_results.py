@@ -13,7 +13,7 @@ def difference(call, ours, theirs):
     matrix = array(next(iter(call["inputs"].values()))) if check and call["check"] == "value" else None
     if matrix is None or matrix.size == 0 or not np.isfinite(matrix).all():
         return None
-    if not all(np.isfinite(array(item)).all() for item in (*ours, *theirs)):
+    if check is not cholesky and not all(np.isfinite(array(item)).all() for item in (*ours, *theirs)):
         return None
     for place, (mine, expected) in enumerate(zip(ours, theirs)):
         if mine[0] != expected[0] or tuple(mine[1]) != tuple(expected[1]):
@@ -59,6 +59,22 @@ def singular_values(matrix, ours, theirs, has_vectors):
     return max(error, largest(product - matrix), orthonormal(u), orthonormal(v))
 
 
+def cholesky(matrix, ours, theirs, _has_vectors):
+    """The factor of matrices that are clearly positive definite. The others have none: NaN, or by rounding one after all;
+    TensorFlow writes 0 into complex ones and leaves their upper triangle unset."""
+    error = 0.0
+    side = matrix.shape[-1]
+    for a, mine, expected in zip(*(item.reshape(-1, side, side) for item in (matrix, ours[0], theirs[0]))):
+        below = np.tril(a, -1)
+        whole = below + adjoint(below) + a.real * np.eye(side)
+        values = np.linalg.eigvalsh(whole)
+        if values[0] > 1e-5 * values[-1]:
+            error = max(error, largest(mine - expected))
+        elif np.isfinite(mine).all():
+            error = max(error, largest(mine @ adjoint(mine) - whole))
+    return error
+
+
 def square_root(matrix, ours, _theirs, _has_vectors):
     """root root = matrix."""
     return largest(ours[0] @ ours[0] - matrix)
@@ -89,4 +105,5 @@ def array(reference):
 CHECKS = {"Eig": eigenvalues, "linalg.eig": eigenvalues, "linalg.eigvals": eigenvalues,
           "SelfAdjointEigV2": hermitian_eigenvalues, "linalg.eigh": hermitian_eigenvalues,
           "Svd": singular_values, "linalg.svd": singular_values,
-          "MatrixSquareRoot": square_root, "linalg.sqrtm": square_root}
+          "MatrixSquareRoot": square_root, "linalg.sqrtm": square_root,
+          "Cholesky": cholesky, "linalg.cholesky": cholesky}

@@ -42,7 +42,9 @@ Tensor raised_cosine(int64_t length, double base, double swing, const WindowOpti
   return cast(window, options.dtype);
 }
 
+// The least that holds n numbers; 0 of none.
 int64_t power_of_two(int64_t n) {
+  if (n == 0) return 0;
   int64_t power = 1;
   while (power < n) power *= 2;
   return power;
