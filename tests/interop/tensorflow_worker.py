@@ -23,7 +23,7 @@ from drawing import golden_runner, op_rows  # noqa: E402
 
 BATCH = 100
 # What TensorFlow has for other devices, or not yet.
-OTHER_DEVICES = ("on device type CPU", "not supported on CPU", "only support NHWC tensor format for now", "is currently disabled for",
+OTHER_DEVICES = ("on device type CPU", "on the CPU", "not supported on CPU", "only support NHWC tensor format for now", "is currently disabled for",
                  "filter_size does not have enough elements")
 SECONDS_PER_BATCH = 120
 
