@@ -131,7 +131,7 @@ void infer_sparse(InferCall& c) {
     c.fail("labels must have one number for each of the " + std::to_string(features[0]) + " rows of features, got " +
            std::to_string(rows));
   if (features[0] < 0) features[0] = rows;
-  if (features[1] == 0 && features[0] != 0) c.fail("features " + features.brackets() + " must have at least one class");
+  if (features[1] == 0) c.fail("features " + features.brackets() + " must have at least one class");
   c.output(0, {features[0]});
   c.output(1, features);
 }
