@@ -22,6 +22,9 @@ import drawing  # noqa: E402: TensorFlow reads the environment when it is import
 from drawing import golden_runner, op_rows  # noqa: E402
 
 BATCH = 100
+# What TensorFlow has for other devices, or not yet.
+OTHER_DEVICES = ("on device type CPU", "on the CPU", "not supported on CPU", "only support NHWC tensor format for now", "is currently disabled for",
+                 "filter_size does not have enough elements")
 SECONDS_PER_BATCH = 120
 
 
@@ -129,7 +132,7 @@ def attempt(run):
     except Exception as error:  # its class is the answer
         text = str(error)
         no_kernel = isinstance(error, golden_runner.tf.errors.UnimplementedError) or \
-            any(part in text for part in golden_runner.MISSING_KERNEL)
+            any(part in text for part in golden_runner.MISSING_KERNEL + OTHER_DEVICES)
         return "no kernel" if no_kernel else "error", type(error).__name__, text[:300]
 
 

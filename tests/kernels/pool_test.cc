@@ -78,7 +78,7 @@ template <class T> void check_max() {
       auto grad = values<T>(out_size, 2, 3), second = values<T>(in_size, 3, 100);
       std::vector<T> out(grad.size()), in_grad(in.size()), all_grad(in.size()), picked(grad.size());
       std::vector<double> in_want(in.size()), all_want(in.size());
-      max_pool(dtype_of<T>, s, in.data(), out.data());
+      max_pool(dtype_of<T>, s, true, in.data(), out.data());
       max_pool_grad(dtype_of<T>, s, Ties::first, in.data(), grad.data(), in_grad.data());
       max_pool_grad(dtype_of<T>, s, Ties::all, in.data(), grad.data(), all_grad.data());
       max_pool_grad_grad(dtype_of<T>, s, in.data(), second.data(), picked.data());
@@ -132,7 +132,7 @@ TEST(Pool, MaxTreatsNotANumberAsTensorFlow) {
   s.window[2] = s.strides[2] = 2;
   s.out[2] = 3;
   float out[3];
-  max_pool(float32, s, in, out);
+  max_pool(float32, s, true, in, out);
   EXPECT_EQ(out[0], 1);
   EXPECT_EQ(out[1], 1);
   EXPECT_EQ(out[2], std::numeric_limits<float>::lowest());

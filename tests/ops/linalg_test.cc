@@ -172,7 +172,7 @@ TEST(Linalg, RefusesWhatHasNoAnswer) {
   EXPECT_THROW(linalg::lu(nan), InvalidArgumentError);
   EXPECT_THROW(linalg::eigh(nan), InvalidArgumentError);
   EXPECT_THROW(linalg::eig(nan), InvalidArgumentError);
-  EXPECT_THROW(linalg::lstsq(singular, singular), InvalidArgumentError);
+  EXPECT_TRUE(std::isnan(linalg::lstsq(singular, singular)(0, 0).item<float>()));
   EXPECT_TRUE(std::isnan(linalg::svd(nan).s[0].item<float>()));
   EXPECT_TRUE(std::isnan(linalg::cholesky(Tensor{{1.0, 2.0}, {2.0, 1.0}})(1, 0).item<float>()));
   EXPECT_TRUE(std::isnan(linalg::sqrtm(Tensor{{-1.0, 0.0}, {0.0, 4.0}})(0, 0).item<float>()));

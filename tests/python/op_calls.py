@@ -127,6 +127,8 @@ def difference(got, expected, tolerance=None, check="value"):
         else:
             a, b = np.frombuffer(got[2], got[0]), np.frombuffer(expected[2], got[0])
         wrong = np.flatnonzero(a != b)
+        if not len(wrong):  # truth values of other bytes than 0 and 1
+            return "" if set(got[2]) <= {0, 1} else "truth values that are neither 0 nor 1"
         return f"{len(wrong)} of {len(a)} elements differ; element {wrong[0]} is {a[wrong[0]]!r}, expected {b[wrong[0]]!r}"
     relative, absolute = TOLERANCES.get(got[0], (1e-5, 1e-6)) if tolerance is None else (tolerance, tolerance)
     a, b = reals(got), reals(expected)

@@ -176,6 +176,7 @@ void even_real(const FftPlan<R>& plan, int64_t rows, int64_t stride, const R* in
         const R er = (ar[v] + br[v]) / 2, ei = (ai[v] - bi[v]) / 2, dr = (ar[v] - br[v]) / 2, di = (ai[v] + bi[v]) / 2;
         // e - i w d
         out[(first + v) * (half + 1) + k] = {er + c * di + d * dr, ei + d * di - c * dr};
+        if (a == 0) out[(first + v) * (half + 1) + k].imag(0);  // real, whatever NaN and infinity make of it
       }
     }
   });
@@ -234,7 +235,8 @@ template <class R> void real_fft(int64_t rows, int64_t n, int64_t stride, const 
       for (int v = 0; v < L; ++v) lanes.re(j)[v] = in[(first + (v < count ? v : 0)) * stride + j], lanes.im(j)[v] = 0;
     lanes.transform(*plan);
     for (int64_t k = 0; k <= n / 2; ++k)
-      for (int v = 0; v < count; ++v) out[(first + v) * (n / 2 + 1) + k] = {lanes.re(k)[v], lanes.im(k)[v]};
+      for (int v = 0; v < count; ++v)
+        out[(first + v) * (n / 2 + 1) + k] = {lanes.re(k)[v], k == 0 ? R{0} : lanes.im(k)[v]};
   });
 }
 

@@ -18,6 +18,39 @@ template <class T> bool factor(int64_t n, T* lu, int* pivots) {
   return true;
 }
 
+// The LU factors of the rows of `a`, of which a line has `stride` elements, in place: the left half of the columns,
+// what it leaves of the right half, and that. LAPACK weighs complex pivots by |re| + |im|, TensorFlow by their size.
+template <class C> void factor_rows(int64_t m, int64_t n, C* a, int64_t stride, int* pivots) {
+  if (n == 1) {
+    int64_t best = 0;
+    for (int64_t i = 1; i < m; ++i)
+      if (std::abs(a[i * stride]) > std::abs(a[best * stride])) best = i;
+    std::swap(a[0], a[best * stride]);
+    pivots[0] = as_int(best);
+    for (int64_t i = 1; i < m; ++i) a[i * stride] /= a[0];
+    return;
+  }
+  const int64_t left = n / 2, right = n - left;
+  C *upper = a + left, *rest = a + left * stride + left;
+  auto exchange = [&](int64_t first, int64_t last, C* columns, int64_t count) {
+    for (int64_t i = first; i < last; ++i)
+      if (pivots[i] != i)
+        std::swap_ranges(columns + i * stride, columns + i * stride + count, columns + pivots[i] * stride);
+  };
+  factor_rows<C>(m, left, a, stride, pivots);
+  exchange(0, left, upper, right);
+  const C one{1}, minus_one{-1};
+  routine<C>(nullptr, nullptr, cblas_ctrsm, cblas_ztrsm)(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit,
+                                                         as_int(left), as_int(right), &one, a, as_int(stride), upper,
+                                                         as_int(stride));
+  routine<C>(nullptr, nullptr, cblas_cgemm, cblas_zgemm)(
+      CblasRowMajor, CblasNoTrans, CblasNoTrans, as_int(m - left), as_int(right), as_int(left), &minus_one,
+      a + left * stride, as_int(stride), upper, as_int(stride), &one, rest, as_int(stride));
+  factor_rows<C>(m - left, right, rest, stride, pivots + left);
+  for (int64_t i = left; i < n; ++i) pivots[i] += as_int(left);
+  exchange(left, n, a, left);
+}
+
 template <class T> void zero_above(int64_t n, T* a) {
   for (int64_t i = 0; i < n; ++i) std::fill(a + i * n + i + 1, a + (i + 1) * n, T{0});
 }
@@ -43,9 +76,12 @@ template <class T> bool cholesky(int64_t n, const T* a, T* l) {
 }
 
 // l^-H phi(l^H grad) l^-1, where phi keeps the lower triangle and halves the diagonal; then the symmetric part.
-template <class T> void cholesky_gradient(int64_t n, const T* l, const T* grad, T* out) {
+// Of both inputs only the lower triangle is read.
+template <class T> void cholesky_gradient(int64_t n, const T* given, const T* grad, T* out) {
   if (n == 0) return;
-  Work<T> lower(n * n), middle(n * n);
+  Work<T> l(n * n), lower(n * n), middle(n * n);
+  std::copy(given, given + n * n, static_cast<T*>(l));
+  zero_above<T>(n, l);
   std::copy(grad, grad + n * n, static_cast<T*>(lower));
   zero_above<T>(n, lower);
   multiply<T>(n, n, n, l, true, lower, false, middle);
@@ -62,13 +98,21 @@ template <class T> void cholesky_gradient(int64_t n, const T* l, const T* grad, 
 
 template <class T> bool lu_factor(int64_t n, const T* a, T* lu, int32_t* permutation) {
   if (n == 0) return true;
-  Work<T> columns(n * n);
   Work<int> pivots(n);
-  transpose_matrix<T>(a, n, n, columns);
-  if (!factor<T>(n, columns, pivots)) return false;
-  transpose_matrix<T>(columns, n, n, lu);
+  if constexpr (is_complex_number<T>) {
+    std::copy(a, a + n * n, lu);
+    factor_rows<T>(n, n, lu, n, pivots);
+    for (int64_t i = 0; i < n; ++i)
+      if (!(std::abs(lu[i * n + i]) > 0)) return false;
+  } else {
+    Work<T> columns(n * n);
+    transpose_matrix<T>(a, n, n, columns);
+    if (!factor<T>(n, columns, pivots)) return false;
+    transpose_matrix<T>(columns, n, n, lu);
+    for (int64_t i = 0; i < n; ++i) --pivots[i];
+  }
   for (int32_t i = 0; i < n; ++i) permutation[i] = i;
-  for (int64_t i = 0; i < n; ++i) std::swap(permutation[i], permutation[pivots[i] - 1]);
+  for (int64_t i = 0; i < n; ++i) std::swap(permutation[i], permutation[pivots[i]]);
   return true;
 }
 

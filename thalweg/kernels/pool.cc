@@ -137,15 +137,25 @@ template <class T> void clear(T* data, int64_t count) {
   parallel_for(count, 0.1, [&](int64_t begin, int64_t end) { std::fill(data + begin, data + end, T{}); });
 }
 
-// As in TensorFlow the search starts from the lowest finite number: NaN never wins, and minus infinity does not either.
-template <class T> void max_forward(const PoolShape& s, const T* in, T* out) {
+// Where the search for the largest element of a dtype starts; T is float for half precision.
+template <class T> T lowest_of(DType dtype, bool finite) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (!finite) return -std::numeric_limits<T>::infinity();
+    if (dtype == DType::float16) return T{-65504};
+    if (dtype == DType::bfloat16) return static_cast<T>(-0x1.FEp127);
+  }
+  return std::numeric_limits<T>::lowest();
+}
+
+// NaN never wins, and from a finite start minus infinity does not either.
+template <class T> void max_forward(const PoolShape& s, T lowest, const T* in, T* out) {
   const auto& loop = loops<T>();
   for_rows(s, [&](int64_t image, int64_t z, int64_t y) {
     const T* from = in + image * s.in_pixels() * s.channels;
     T* to = out + ((image * s.out[0] + z) * s.out[1] + y) * s.out[2] * s.channels;
     for (int64_t x = 0; x < s.out[2]; ++x, to += s.channels) {
       const Window w = window_at(s, z, y, x);
-      std::fill_n(to, s.channels, std::numeric_limits<T>::lowest());
+      std::fill_n(to, s.channels, lowest);
       for_pixels(s, w, [&](int64_t pixel) { loop.maximum(from + pixel * s.channels, to, s.channels); });
     }
   });
@@ -347,10 +357,11 @@ void clear_bytes(DType dtype, void* data, int64_t count) {
 }
 }  // namespace
 
-void max_pool(DType dtype, const PoolShape& shape, const void* in, void* out) {
+void max_pool(DType dtype, const PoolShape& shape, bool from_finite, const void* in, void* out) {
   const PoolShape s = planes(shape);
   if (is_empty(s)) return;
-  dispatch(dtype, [&](auto** p) { max_forward(s, p[0], p[1]); }, {{in, in_size(s)}, {out, out_size(s)}});
+  dispatch(dtype, [&]<class T>(T** p) { max_forward<T>(s, lowest_of<T>(dtype, from_finite), p[0], p[1]); },
+           {{in, in_size(s)}, {out, out_size(s)}});
 }
 
 void max_pool_with_argmax(DType dtype, const PoolShape& shape, bool include_batch, DType index, const void* in,

@@ -18,8 +18,9 @@ struct PoolShape {
   int64_t out_pixels() const { return out[0] * out[1] * out[2]; }
 };
 
-/// The largest element of each window; padding never wins. Any real type.
-void max_pool(DType dtype, const PoolShape& shape, const void* in, void* out);
+/// The largest element of each window; padding never wins. Any real type. TensorFlow's search in images starts from the
+/// lowest finite number, in volumes from minus infinity.
+void max_pool(DType dtype, const PoolShape& shape, bool from_finite, const void* in, void* out);
 /// Also where it lies: the index in one flattened image, or in the whole array with `include_batch`. Of equal elements
 /// the first in the order of the window counts. `index` is int32 or int64.
 void max_pool_with_argmax(DType dtype, const PoolShape& shape, bool include_batch, DType index, const void* in,

@@ -32,8 +32,14 @@ int rank_of(const InferCall& c, const std::string& data_format, bool volumes) {
   c.fail(std::string("data_format must be \"NHWC\" or \"NCHW\"") + (volumes ? ", \"NDHWC\" or \"NCDHW\"" : "") +
          ", got \"" + data_format + '"');
 }
-int channel_axis(const std::string& data_format) {
-  return is_channels_first(data_format) ? 1 : static_cast<int>(data_format.size()) - 1;
+int channel_axis(const std::string& data_format, int rank) { return is_channels_first(data_format) ? 1 : rank - 1; }
+// The shape of input i, as far as it is known: images or volumes, whichever of the two the layout is named after.
+Shape norm_input(const InferCall& c, int i, const std::string& data_format, bool volumes) {
+  int rank = rank_of(c, data_format, volumes);
+  const Shape& x = c.shape(i);
+  if (x.has_rank() && (x.rank() == 4 || x.rank() == 5)) return x;
+  c.require_rank(i, rank);
+  return x.has_rank() ? x : Shape::of_rank(rank);
 }
 
 // The number of channels that x and the vectors agree on.
@@ -52,26 +58,23 @@ int64_t common_channels(const InferCall& c, const Shape& x, int axis, std::initi
 
 template <bool volumes> void infer_batch_norm(InferCall& c) {
   const auto& a = c.attrs<BatchNormAttrs>();
-  int rank = rank_of(c, a.data_format, volumes), axis = channel_axis(a.data_format);
-  c.require_rank(0, rank);
-  Shape x = c.shape(0).has_rank() ? c.shape(0) : Shape::of_rank(rank);
+  Shape x = norm_input(c, 0, a.data_format, volumes);
+  int axis = channel_axis(a.data_format, x.rank());
   int64_t channels = common_channels(c, x, axis, {1, 2});
   for (int i : {3, 4}) {
     c.require_rank(i, 1);
-    // While training with factor 1 the running statistics are not read and may be left out.
-    bool optional = a.is_training && a.exponential_avg_factor == 1;
-    bool left_out = c.shape(i).has_rank() && c.shape(i)[0] == 0 && optional;
-    if (!left_out) channels = common_channels(c, x, axis, {1, 2, i});
+    // While training with factor 1 the running statistics are not read: they may have any length.
+    if (!a.is_training || a.exponential_avg_factor != 1) channels = common_channels(c, x, axis, {1, 2, i});
   }
   if (x[axis] < 0) x[axis] = channels;
-  c.output(0, x);
+  c.output(0, c.shape(0).has_rank() ? x : Shape::unknown_rank());
   for (int i = 1; i < 5; ++i) c.output(i, {channels});
   if (c.num_outputs() > 5) c.output(5, Shape());
 }
 
 kernels::NormShape norm_shape(const Shape& x, const std::string& data_format) {
   kernels::NormShape s;
-  int axis = channel_axis(data_format);
+  int axis = channel_axis(data_format, x.rank());
   s.batch = x[0];
   s.channels = x[axis];
   s.channels_first = axis == 1;
@@ -149,16 +152,14 @@ void run_batch_norm(const KernelCall& c) {
 
 template <bool volumes> void infer_batch_norm_grad(InferCall& c) {
   const auto& a = c.attrs<BatchNormGradAttrs>();
-  int rank = rank_of(c, a.data_format, volumes), axis = channel_axis(a.data_format);
-  c.require_rank(0, rank);
-  c.require_rank(1, rank);
+  Shape x = norm_input(c, 0, a.data_format, volumes), same = norm_input(c, 1, a.data_format, volumes);
   if (!c.shape(0).is_compatible_with(c.shape(1)))
     c.fail("y_backprop and x must have the same shape, got " + c.shape(0).brackets() + " and " + c.shape(1).brackets());
-  Shape x = c.shape(0).merge_with(c.shape(1));
-  if (!x.has_rank()) x = Shape::of_rank(rank);
+  x = c.shape(0).has_rank() ? x.merge_with(c.shape(1)) : same;
+  int axis = channel_axis(a.data_format, x.rank());
   int64_t channels = common_channels(c, x, axis, {2, 3, 4});
   if (x[axis] < 0) x[axis] = channels;
-  c.output(0, x);
+  c.output(0, c.shape(0).has_rank() || c.shape(1).has_rank() ? x : Shape::unknown_rank());
   c.output(1, {channels});
   c.output(2, {channels});
   c.output(3, {0});

@@ -89,7 +89,8 @@ Tensor nn::depthwise_conv2d(const Tensor& input, const Tensor& filter, const Con
 Tensor nn::separable_conv2d(const Tensor& input, const Tensor& depthwise_filter, const Tensor& pointwise_filter,
                             const ConvOptions& options) {
   const Shape& s = pointwise_filter.shape();
-  if (s.has_rank() && (s.rank() != 4 || s[0] > 1 || s[1] > 1))
+  auto is_one = [](int64_t dim) { return dim == 1 || dim == unknown; };
+  if (s.has_rank() && (s.rank() != 4 || !is_one(s[0]) || !is_one(s[1])))
     throw ValueError("separable_conv2d: pointwise_filter must have shape [1, 1, channels, out_channels], got " +
                      s.brackets());
   Tensor separate = depthwise_conv2d(input, depthwise_filter, options);

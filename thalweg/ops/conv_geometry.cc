@@ -75,9 +75,12 @@ std::string Geometry::read(int spatial, const WindowAttrs& attrs) {
     if (n.list.size() != static_cast<size_t>(rank()))
       return std::string(n.name) + " must have " + std::to_string(rank()) +
              " numbers, one for each dimension of the input, got " + list_text(n.list);
-    for (int64_t v : n.list)
+    for (const int64_t& v : n.list) {
+      // A pool whose window takes one channel at a time does not step along them, whatever its stride says.
+      if (n.to == strides_ && !attrs.ksize.empty() && &v == &n.list[static_cast<size_t>(channel_axis())]) continue;
       if (v < 1 || v > largest_size)
         return std::string(n.name) + " must be at least 1 and below 2^31, got " + list_text(n.list);
+    }
     auto at = [&](int axis) { return n.list[static_cast<size_t>(axis)]; };
     if (at(0) != 1) return std::string(n.name) + " must be 1 along the batch, got " + list_text(n.list);
     for (int i = 0; i < spatial; ++i) n.to[i] = at(axis(i));
@@ -87,7 +90,7 @@ std::string Geometry::read(int spatial, const WindowAttrs& attrs) {
     else if (along_channels != 1 && (n.to == dilations_ || attrs.ksize.empty()))
       return std::string(n.name) + " must be 1 along the channels, got " + list_text(n.list);
   }
-  if (!attrs.ksize.empty() && attrs.strides[static_cast<size_t>(channel_axis())] != channel_window_)
+  if (channel_window_ > 1 && attrs.strides[static_cast<size_t>(channel_axis())] != channel_window_)
     return "ksize and strides must be equal along the channels, got " + list_text(attrs.ksize) + " and " +
            list_text(attrs.strides);
   return read_paddings(attrs);
@@ -134,11 +137,11 @@ std::string Geometry::along(int i, int64_t length, int64_t size, Along& result) 
     return "";
   }
   int64_t slack = length + before_[i] + after_[i] - reach + stride;
-  if (slack < 0)
+  result.count = slack / stride;  // toward 0, so that a window may be a little too large
+  if (result.count < 0)
     return "a window that reaches over " + std::to_string(reach) + " elements does not fit the input, which has " +
            std::to_string(length) + " of them in dimension " + std::to_string(axis(i)) + " with padding " +
            std::to_string(before_[i]) + " and " + std::to_string(after_[i]);
-  result.count = slack / stride;
   return "";
 }
 

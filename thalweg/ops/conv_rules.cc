@@ -9,9 +9,12 @@ namespace {
 
 const std::string& name_of_input(const InferCall& c, int i) { return c.op.args[static_cast<size_t>(i)].name; }
 
-void check_filter(const InferCall& c, const Geometry& g, const Shape& filter) {
-  for (int i = 0; i <= g.spatial(); ++i)
-    if (filter[i] == 0) c.fail("the filter " + filter.brackets() + " has a dimension of 0; only its last may be empty");
+// Depthwise convolutions with nothing are 0. Others refuse it, those of images unless there is no output.
+void check_filter(const InferCall& c, const ConvRule& rule, const Shape& filter, const Shape& out) {
+  bool may_be_empty = !out.is_fully_defined() || out.count() == 0;
+  if (rule.channels == Channels::depthwise || (rule.spatial == 2 && may_be_empty)) return;
+  for (int64_t dim : filter.dims())
+    if (dim == 0) c.fail("the filter " + filter.brackets() + " is empty");
 }
 
 // How many output channels these filters make of the input.
@@ -27,6 +30,7 @@ int64_t output_channels(const InferCall& c, Channels kind, const Shape& input, c
       c.fail("the filter " + filter.brackets() + " makes too many channels");
     return result;
   }
+  if (seen == 0) c.fail("the filter " + filter.brackets() + " is for no channels");
   if (in < 0 || seen < 0) return result;
   if (kind == Channels::whole ? in != seen : in % seen != 0)
     c.fail("the input " + input.brackets() + " has " + std::to_string(in) + " channels, which must be " +
@@ -42,7 +46,6 @@ int64_t output_channels(const InferCall& c, Channels kind, const Shape& input, c
 // The shape of a convolution's result; the shapes have the right rank.
 Shape conv_output(const InferCall& c, const ConvRule& rule, const Geometry& g, const Shape& input,
                   const Shape& filter) {
-  check_filter(c, g, filter);
   if (rule.channels == Channels::depthwise)
     for (int i = 1; i < g.spatial(); ++i)
       if (g.stride(i) != g.stride(0)) c.fail("strides must be equal along height and width");
@@ -89,7 +92,10 @@ kernels::ConvShape conv_shape(const KernelCall& c, const ConvRule& rule, const G
 
 void infer_conv(InferCall& c, const ConvRule& rule) {
   Geometry g = read_geometry(c, rule.spatial, rule.window);
-  c.output(0, conv_output(c, rule, g, shape_of_rank(c, 0, g.rank()), shape_of_rank(c, 1, g.rank())));
+  Shape filter = shape_of_rank(c, 1, g.rank());
+  Shape out = conv_output(c, rule, g, shape_of_rank(c, 0, g.rank()), filter);
+  check_filter(c, rule, filter, out);
+  c.output(0, out);
 }
 
 void run_conv(const KernelCall& c, const ConvRule& rule) {

@@ -382,6 +382,10 @@ Tensor tensordot(const TensorLike& a, const TensorLike& b, const TensorLike& axe
     throw ValueError("tensordot: axes must be a number or two lists of the same length, got shape " +
                      list.shape().brackets());
   }
+  // As a product of matrices it has their dtypes.
+  DType dtype = natural_dtype(*a.tensor().impl());
+  if (dtype == DType::int8 || dtype == DType::int16)
+    throw InvalidArgumentError("tensordot: matrices of dtype " + std::string(name_of(dtype)) + " are not multiplied");
   // Written as an equation: the paired axes share a letter.
   static_assert(2 * Shape::max_rank <= 26);
   auto letter = [](int i) { return static_cast<char>('a' + i); };

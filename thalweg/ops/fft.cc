@@ -1,5 +1,7 @@
 #include "thalweg/ops/fft.h"
 
+#include <cstring>
+
 #include "thalweg/core/complex.h"
 #include "thalweg/core/error.h"
 #include "thalweg/core/index.h"
@@ -80,11 +82,14 @@ template <int Dims, bool Inverse> void infer_real(InferCall& c) {
       if (lengths[i] < 0) c.fail("fft_length must not be negative, got " + std::to_string(lengths[i]));
       const int64_t needed = Inverse && last ? half_of(lengths[i]) : lengths[i];
       const int64_t size = in.dims()[static_cast<size_t>(axis)];
-      if (size >= 0 && size < needed)
+      // A dimension without elements is taken for zeros.
+      if (size > 0 && size < needed)
         c.fail("dimension " + std::to_string(axis) + " of the input has length " + std::to_string(size) +
                ", but fft_length needs at least " + std::to_string(needed));
       out[axis] = !Inverse && last ? half_of(lengths[i]) : lengths[i];
     }
+    if (lengths[Dims - 1] == 0 && in.is_fully_defined() && in.count() > 0)
+      c.fail("fft_length must be at least 1 in the last dimension, got 0");
   } else {
     for (int i = 0; i < Dims; ++i) out[in.rank() - Dims + i] = unknown;
   }
@@ -104,10 +109,18 @@ const void* cropped(const KernelCall& c, const Shape& kept, Tensor& copy) {
   return copy.impl()->data;
 }
 
+// Whether there is nothing to transform; the result is then 0.
+bool is_of_nothing(const KernelCall& c) {
+  const int64_t count = c.output_shape().count();
+  if (count > 0 && c.count(0) > 0) return false;
+  std::memset(c.output(), 0, static_cast<size_t>(count) * size_of(c.output_dtype()));
+  return true;
+}
+
 template <int Dims> void run_real(const KernelCall& c) {
   const Shape& out = c.output_shape();
   const int rank = out.rank();
-  if (out.count() == 0) return;
+  if (is_of_nothing(c)) return;
   const int64_t n = integers(c, 1)[Dims - 1];
   Shape kept = out;
   kept[-1] = n;
@@ -125,7 +138,7 @@ template <int Dims> void run_real(const KernelCall& c) {
 template <int Dims> void run_inverse_real(const KernelCall& c) {
   const Shape& out = c.output_shape();
   const int rank = out.rank();
-  if (out.count() == 0) return;
+  if (is_of_nothing(c)) return;
   const int64_t n = out.dims().back(), half = half_of(n);
   Shape kept = out;
   kept[-1] = half;
@@ -147,8 +160,10 @@ template <int Dims> void run_inverse_real(const KernelCall& c) {
 
 // The number of elements of the last dimensions, in a dtype.
 Tensor points(const Tensor& x, int dims, DType dtype) { return cast(reduce_prod(shape(x)(slice_from(-dims))), dtype); }
-// Zeros after the elements of the last dimensions, up to these lengths (int32, one per dimension).
+// Zeros after the elements of the last dimensions, up to these lengths (int32, one per dimension); a tensor that is
+// known to be empty stays as it is.
 Tensor padded_to(const Tensor& x, const Tensor& lengths, int dims) {
+  if (x.shape().is_fully_defined() && x.shape().count() == 0) return x;
   Tensor after = maximum(lengths - shape(x)(slice_from(-dims)), 0);
   Tensor none = zeros_like(shape(x)(slice(0, -dims)));
   Tensor all_after = concat({none, after}, 0);
@@ -262,6 +277,7 @@ Tensor shifted(const TensorLike& x, const Axis& axes, bool back, const char* nam
   std::vector<int64_t> along = axes.axes();
   if (!axes.given())
     for (int i = 0; i < t.rank(); ++i) along.push_back(i);
+  if (t.rank() == 0) throw InvalidArgumentError(std::string(name) + ": x must have a dimension or more, got a scalar");
   if (along.empty()) return t;
   std::vector<Tensor> shifts;
   for (int64_t axis : along) {

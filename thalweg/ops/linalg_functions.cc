@@ -3,12 +3,14 @@
 
 #include "thalweg/core/error.h"
 #include "thalweg/core/index.h"
+#include "thalweg/ops/broadcasting.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/comparison.h"
 #include "thalweg/ops/creation.h"
 #include "thalweg/ops/einsum.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/gather.h"
+#include "thalweg/ops/joining.h"
 #include "thalweg/ops/linalg.h"
 #include "thalweg/ops/math.h"
 #include "thalweg/ops/math_complex.h"
@@ -44,12 +46,21 @@ double longer_side(const Tensor& a, const char* name) {
 }
 
 Tensor reordered(const Tensor& rows, const Tensor& order) {
-  return gather(rows, order, {.axis = -2, .batch_dims = order.rank() - 1});
+  if (rows.rank() == 2 && order.rank() == 1) return gather(rows, order, {.axis = -2});
+  // The batches broadcast with each other.
+  Tensor sides = shape(rows);
+  Tensor batch = broadcast_dynamic_shape(sides(slice(0, -2)), shape(order)(slice(0, -1)));
+  Tensor all_rows = broadcast_to(rows, concat({batch, sides(slice_from(-2))}, 0));
+  Tensor all_orders = broadcast_to(order, concat({batch, sides(slice(-2, -1))}, 0));
+  return gather(all_rows, all_orders, {.axis = -2, .batch_dims = all_orders.rank() - 1});
 }
 void check_lu(const Tensor& lower_upper, const Tensor& perm, const char* name) {
   if (lower_upper.rank() < 2 || perm.rank() != lower_upper.rank() - 1)
     throw ValueError(std::string(name) + ": lower_upper must be [..., n, n] and perm [..., n], got " +
                      lower_upper.shape().brackets() + " and " + perm.shape().brackets());
+  const int64_t rows = lower_upper.shape()[-2], columns = lower_upper.shape()[-1];
+  if (rows >= 0 && columns >= 0 && rows != columns)
+    throw ValueError(std::string(name) + ": lower_upper must be square, got " + lower_upper.shape().brackets());
 }
 Tensor unit_lower(const Tensor& lower_upper) {
   return lower_upper * matrices::triangle(lower_upper, true, false, false) +
@@ -91,6 +102,10 @@ Tensor logdet(const TensorLike& matrix) {
 Tensor lu_solve(const Tensor& lower_upper, const Tensor& perm, const TensorLike& rhs, const LuSolveOptions&) {
   check_lu(lower_upper, perm, "lu_solve");
   Tensor right = rhs.as(lower_upper.dtype());
+  const int64_t side = lower_upper.shape()[-1];
+  if (right.rank() < 2 || (side >= 0 && right.shape()[-2] >= 0 && right.shape()[-2] != side))
+    throw ValueError("lu_solve: rhs must be [..., n, k] for lower_upper [..., n, n], got " + right.shape().brackets() +
+                     " and " + lower_upper.shape().brackets());
   return triangular_solve(lower_upper, triangular_solve(unit_lower(lower_upper), reordered(right, perm)),
                           {.lower = false});
 }

@@ -189,6 +189,23 @@ const Op& TridiagonalSolve = define_op({
         },
 });
 
+// Where TensorFlow has every matrix solved by itself, because the batch does not fit the cache.
+bool is_large_batch(const Shape& a, DType dtype) {
+  return a.count() * static_cast<int64_t>(size_of(dtype)) > 256000 && matrices::batch_of(a) > std::min(a[-1], a[-2]);
+}
+
+// Through normal equations, with the penalty on their diagonal; batches broadcast, and NaN tells a singular matrix.
+Tensor least_squares(const Tensor& a, const Tensor& b, double l2) {
+  const bool tall = a.shape()[-2] >= a.shape()[-1];
+  Tensor gram = matmul(a, a, {.adjoint_a = tall, .adjoint_b = !tall});
+  if (l2 != 0) gram = gram + matrices::triangle(gram, false, true, false) * l2;
+  Tensor lower = linalg::cholesky(gram);
+  auto solve = [&](const Tensor& right) {
+    return linalg::triangular_solve(lower, linalg::triangular_solve(lower, right), {.adjoint = true});
+  };
+  return tall ? solve(matmul(a, b, {.adjoint_a = true})) : matmul(a, solve(b), {.adjoint_a = true});
+}
+
 // [..., 3, n]: above, on and below the diagonal.
 Tensor compact(const TensorLike& diagonals, const std::string& format, const char* name) {
   if (format == "compact") return diagonals.own();
@@ -204,6 +221,9 @@ Tensor triangular_solve(const TensorLike& matrix, const TensorLike& rhs, const T
   return apply1(MatrixTriangularSolve, {matrix, rhs}, TriangularAttrs{options.lower, options.adjoint});
 }
 Tensor lstsq(const TensorLike& matrix, const TensorLike& rhs, const LstsqOptions& options) {
+  Tensor a = matrix.own();
+  if (options.fast && a.rank() >= 2 && a.shape().is_fully_defined() && !is_large_batch(a.shape(), a.dtype()))
+    return least_squares(a, rhs.as(a.dtype()), options.l2_regularizer);
   Tensor penalty = Tensor(std::vector<double>{options.l2_regularizer}, Shape{});
   return apply1(MatrixSolveLs, {matrix, rhs, penalty}, LeastSquaresAttrs{options.fast});
 }
@@ -224,6 +244,15 @@ Tensor tridiagonal_solve(const TensorLike& diagonals, const TensorLike& rhs, con
 }
 Tensor tridiagonal_matmul(const Tensor& diagonals, const Tensor& rhs, const TridiagonalMatmulOptions& options) {
   Tensor three = compact(diagonals, options.diagonals_format, "tridiagonal_matmul");
+  const Shape &d = three.shape(), &b = rhs.shape();
+  if (!matrices::computed.has(three.dtype()))
+    throw InvalidArgumentError("tridiagonal_matmul: diagonals of dtype " + std::string(name_of(three.dtype())) +
+                               " are not multiplied");
+  if (d.has_rank() && b.has_rank() &&
+      (d.rank() < 2 || b.rank() != d.rank() || !matrices::leading(d).is_compatible_with(matrices::leading(b)) ||
+       (d[-1] >= 0 && b[-2] >= 0 && d[-1] != b[-2])))
+    throw InvalidArgumentError("tridiagonal_matmul: diagonals " + d.brackets() + " and rhs " + b.brackets() +
+                               " do not fit: [..., 3, n] and [..., n, k] are expected");
   auto column = [&](int64_t i) { return expand_dims(three(ellipsis, i, all), -1); };
   Tensor up = concat({rhs(ellipsis, slice_from(1), all), zeros_like(rhs(ellipsis, slice(0, 1), all))}, -2);
   Tensor down = concat({zeros_like(rhs(ellipsis, slice(0, 1), all)), rhs(ellipsis, slice(0, -1), all)}, -2);

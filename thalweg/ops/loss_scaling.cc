@@ -17,12 +17,15 @@ namespace {
 Tensor weighted(const Tensor& loss, const Tensor& sample_weight) {
   Tensor weight = cast(sample_weight, DType::float32);  // TensorFlow weighs every loss as float32
   if (weight.rank() > 0 && loss.rank() - weight.rank() == 1) weight = expand_dims(weight, -1);
-  else if (weight.rank() - loss.rank() == 1 && weight.shape()[-1] == 1) weight = squeeze(weight, {.axis = -1});
+  else if (weight.rank() - loss.rank() == 1) weight = squeeze(weight, {.axis = -1});
   return cast(cast(loss, weight.dtype()) * weight, loss.dtype());
 }
 
-// Integers are divided as real numbers.
-Tensor divisible(const Tensor& x) { return is_integer(x.dtype()) ? cast(x, DType::float64) : x; }
+// Integers are divided as real numbers, small ones as float32.
+Tensor divisible(const Tensor& x) {
+  if (!is_integer(x.dtype())) return x;
+  return cast(x, size_of(x.dtype()) <= 2 ? DType::float32 : DType::float64);
+}
 
 }  // namespace
 

@@ -66,26 +66,28 @@ const Op& LogSoftmax = define_op({
 });
 
 void infer_cross_entropy(InferCall& c) {
-  c.require_rank(0, 2);
-  c.require_rank(1, 2);
   Shape all;
   if (!broadcast_shapes(c.shape(0), c.shape(1), all))
     c.fail("features and labels must broadcast, got " + c.shape(0).brackets() + " and " + c.shape(1).brackets());
   if (!all.has_rank()) all = Shape::of_rank(2);
+  if (all.rank() != 2)
+    c.fail("features and labels must be matrices or broadcast to one, got " + c.shape(0).brackets() + " and " +
+           c.shape(1).brackets());
   c.output(0, {all[0]});
   c.output(1, all);
 }
 
-// A matrix repeated to a larger one.
+// A matrix, a row or a number repeated to a larger matrix.
 const void* broadcast_matrix(const KernelCall& c, int i, const Shape& all, std::vector<std::byte>& copy) {
   const Shape& s = c.shape(i);
   if (s == all) return c.input(i);
+  const int64_t rows = s.rank() > 1 ? s[0] : 1, columns = s.rank() > 0 ? s[-1] : 1;
   size_t size = size_of(c.dtype());
   copy.resize(static_cast<size_t>(all.count()) * size);
   std::byte* to = copy.data();
   for (int64_t row = 0; row < all[0]; ++row)
     for (int64_t column = 0; column < all[1]; ++column, to += size) {
-      int64_t at = (s[0] == 1 ? 0 : row) * s[1] + (s[1] == 1 ? 0 : column);
+      int64_t at = (rows == 1 ? 0 : row) * columns + (columns == 1 ? 0 : column);
       std::memcpy(to, c.input<std::byte>(i) + static_cast<size_t>(at) * size, size);
     }
   return copy.data();
@@ -129,7 +131,7 @@ void infer_sparse(InferCall& c) {
     c.fail("labels must have one number for each of the " + std::to_string(features[0]) + " rows of features, got " +
            std::to_string(rows));
   if (features[0] < 0) features[0] = rows;
-  if (features[1] == 0 && features[0] != 0) c.fail("features " + features.brackets() + " must have at least one class");
+  if (features[1] == 0) c.fail("features " + features.brackets() + " must have at least one class");
   c.output(0, {features[0]});
   c.output(1, features);
 }

@@ -176,8 +176,11 @@ const Op& BatchMatMulV3 = define_op({
     .infer =
         [](InferCall& c) {
           const auto& attrs = c.attrs<BatchMatMulV3Attrs>();
-          c.require(c.dtype(0) == c.dtype(1) || (is_integer(c.dtype(0)) && is_integer(c.dtype(1))),
-                    "x and y must have the same dtype, or both be integers");
+          auto is_small = [&](int i) { return c.dtype(i) == DType::int8 || c.dtype(i) == DType::uint8; };
+          bool mixed = (c.dtype(0) == DType::bfloat16 && is_small(1)) || (c.dtype(1) == DType::bfloat16 && is_small(0));
+          c.require(mixed || c.dtype(0) == c.dtype(1) || (is_integer(c.dtype(0)) && is_integer(c.dtype(1))),
+                    "x and y must have the same dtype, or both be integers, or be bfloat16 and integers of 8 bits");
+          c.require(!mixed || c.result_dtype(0) == DType::bfloat16, "Tout must be bfloat16 where x or y is");
           c.require(is_integer(c.dtype(0)) || c.dtype(0) == c.result_dtype(0),
                     "Tout must be the dtype of x unless x holds integers");
           infer_batch(c, attrs.adj_x, attrs.adj_y, true, c.result_dtype(0));

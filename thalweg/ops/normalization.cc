@@ -7,6 +7,8 @@
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/broadcasting.h"
 #include "thalweg/ops/casting.h"
+#include "thalweg/ops/creation.h"
+#include "thalweg/ops/division.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/infer.h"
@@ -99,11 +101,14 @@ Moments moments(const Tensor& x, const std::vector<int64_t>& axes, const Moments
 
 Moments weighted_moments(const Tensor& x, const std::vector<int64_t>& axes, const TensorLike& frequency_weights,
                          const WeightedMomentsOptions& options) {
+  if (!is_floating(x.dtype()) && !is_complex(x.dtype()))
+    throw InvalidArgumentError("weighted_moments: x must hold real or complex numbers, got " +
+                               std::string(name_of(x.dtype())));
   Tensor wide = widen(x), given = frequency_weights.as(wide.dtype());
-  Tensor weights = broadcast_to(given.dtype() == wide.dtype() ? given : cast(given, wide.dtype()), shape(wide));
+  Tensor weights = (given.dtype() == wide.dtype() ? given : cast(given, wide.dtype())) + zeros_like(wide);
   auto sum = [&](const Tensor& t) { return reduce_sum(t, {.axis = axes, .keepdims = true}); };
-  Tensor share = reciprocal(sum(weights)), mean = sum(weights * wide) * share;
-  Tensor variance = sum(weights * math::squared_difference(wide, mean)) * share;
+  Tensor total = sum(weights), mean = math::divide_no_nan(sum(weights * wide), total);
+  Tensor variance = math::divide_no_nan(sum(weights * math::squared_difference(wide, mean)), total);
   return finish(mean, variance, x.dtype(), axes, options.keepdims);
 }
 

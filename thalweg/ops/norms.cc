@@ -8,6 +8,7 @@
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/linalg.h"
+#include "thalweg/ops/losses.h"
 #include "thalweg/ops/math.h"
 #include "thalweg/ops/math_complex.h"
 #include "thalweg/ops/math_elementary.h"
@@ -97,9 +98,9 @@ linalg::NormalizeResult linalg::normalize(const TensorLike& tensor, const Normal
 Tensor linalg::global_norm(const std::vector<Tensor>& t_list) {
   std::vector<Tensor> squares;
   for (const Tensor& t : t_list)
-    if (t.defined()) squares.push_back(reduce_sum(square(t)));
+    if (t.defined()) squares.push_back(nn::l2_loss(t));
   if (squares.empty()) throw ValueError("global_norm: t_list holds no tensor");
-  return sqrt(add_n(squares));
+  return sqrt(2 * add_n(squares));
 }
 
 Tensor math::l2_normalize(const TensorLike& x, const L2NormalizeOptions& options) {

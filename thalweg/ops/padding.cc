@@ -280,8 +280,16 @@ Tensor pad(const Tensor& tensor, const TensorLike& paddings, const PadOptions& o
       throw ValueError("pad: mode must be CONSTANT, REFLECT or SYMMETRIC, got \"" + options.mode + "\"");
     return apply1(MirrorPad, {tensor, pads}, MirrorPadAttrs{mode});
   }
-  if (!options.constant_values.defined()) return apply1(Pad, {tensor, pads});
-  return apply1(PadV2, {tensor, pads, cast(options.constant_values, tensor.dtype())});
+  const Tensor& value = options.constant_values;
+  if (!value.defined()) return apply1(Pad, {tensor, pads});
+  // The number 0 stands for the zero of every dtype; other values must be of the tensor's kind.
+  if (value.rank() == 0 && !value.is_symbolic() && real_types.has(value.dtype()) && value.item<double>() == 0)
+    return apply1(Pad, {tensor, pads});
+  if ((tensor.dtype() == DType::bool_) != (value.dtype() == DType::bool_))
+    throw TypeError("pad: constant_values must be of dtype " + std::string(name_of(tensor.dtype())) + ", got " +
+                    std::string(name_of(value.dtype())));
+  bool strong = value.impl()->weak == Weak::strong;
+  return apply1(PadV2, {tensor, pads, strong ? cast(value, tensor.dtype()) : strengthen(value, tensor.dtype())});
 }
 
 namespace {

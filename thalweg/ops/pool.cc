@@ -97,6 +97,10 @@ Tensor pool(const Tensor& input, const std::vector<int64_t>& window_shape, const
     return std::vector<int64_t>(all.begin() + 1, all.end() - 1);
   };
   std::vector<int64_t> dilations = spatial_part(o.dilations, "dilations"), strides = spatial_part(o.strides, "strides");
+  for (size_t i = 0; i < strides.size(); ++i)
+    if (strides[i] > window_shape[i])
+      throw ValueError("pool: strides must not be larger than window_shape, got " + std::to_string(strides[i]) +
+                       " for a window of " + std::to_string(window_shape[i]));
   std::vector<int64_t> ones(static_cast<size_t>(spatial), 1);
   if (dilations != ones) {
     if (strides != ones) throw ValueError("pool: strides and dilations cannot both be larger than 1");

@@ -96,7 +96,8 @@ void run_grad(const KernelCall& c, const Geometry& g, kernels::Ties ties) {
   kernels::max_pool_grad(c.dtype(), pool_shape(c, g, c.shape(0), c.shape(2)), ties, c.input(0), c.input(2), c.output());
 }
 void run_max(const KernelCall& c, const Geometry& g) {
-  kernels::max_pool(c.dtype(), pool_shape(c, g, c.shape(0), c.output_shape()), c.input(0), c.output());
+  kernels::max_pool(c.dtype(), pool_shape(c, g, c.shape(0), c.output_shape()), g.spatial() == 2, c.input(0),
+                    c.output());
 }
 
 constexpr TypeSet max_types = float_types | types(int32, int64, uint8, int16, int8, uint16);

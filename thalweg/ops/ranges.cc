@@ -10,6 +10,7 @@
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/comparison.h"
 #include "thalweg/ops/function.h"
+#include "thalweg/ops/gather.h"
 #include "thalweg/ops/infer.h"
 #include "thalweg/ops/integers.h"
 #include "thalweg/ops/joining.h"
@@ -195,25 +196,28 @@ Tensor range(const TensorLike& start, const TensorLike& limit, const TensorLike&
 
 Tensor linspace(const TensorLike& start, const TensorLike& stop, int64_t num, const LinspaceOptions& options) {
   Tensor first = start.own();
-  if (is_integer(first.dtype())) first = cast(first, DType::float64);
+  if (is_integer(first.dtype())) first = cast(first, size_of(first.dtype()) <= 2 ? DType::float32 : DType::float64);
   Tensor last = as_dtype(stop, first.dtype());
   Tensor count = num == static_cast<int32_t>(num) ? Tensor(static_cast<int32_t>(num)) : Tensor(num);
   if (first.shape().rank() == 0 && last.shape().rank() == 0)
     return num == 0 ? Tensor::empty(first.dtype(), {0}) : apply1(LinSpace, {first, last, count});
-  if (num <= 0) throw InvalidArgumentError("linspace: num must be positive, got " + std::to_string(num));
-  Tensor low = expand_dims(first, options.axis), high = expand_dims(last, options.axis);
-  int both = std::max(low.rank(), high.rank());
-  if (low.rank() < 0 || high.rank() < 0) throw ValueError("linspace: the ranks of start and stop must be known");
+  if (num < 0) throw InvalidArgumentError("linspace: num must not be negative, got " + std::to_string(num));
+  if (!first.shape().has_rank() || !last.shape().has_rank())
+    throw ValueError("linspace: the ranks of start and stop must be known");
+  Tensor common = broadcast_dynamic_shape(shape(first), shape(last));
+  Tensor low = expand_dims(broadcast_to(first, common), options.axis);
+  Tensor high = expand_dims(broadcast_to(last, common), options.axis);
+  int both = low.rank();
   int64_t axis = options.axis < 0 ? options.axis + both : options.axis;
   if (axis < 0 || axis >= both)
     throw InvalidArgumentError("linspace: axis " + std::to_string(options.axis) + " is out of range");
+  if (num == 0) return gather(low, Tensor::empty(DType::int32, {0}), {.axis = axis});
   if (num == 1) return low;
   std::vector<int64_t> along(static_cast<size_t>(both), 1);
   along[static_cast<size_t>(axis)] = num - 1;
   Tensor steps = reshape(cast(range(num - 1), first.dtype()), along);
   Tensor delta = divide(subtract(high, low), cast(Tensor(num - 1), first.dtype()));
-  Tensor end = broadcast_to(high, broadcast_dynamic_shape(shape(low), shape(high)));
-  return concat({add(low, multiply(delta, steps)), end}, axis);
+  return concat({add(low, multiply(delta, steps)), high}, axis);
 }
 
 Tensor sequence_mask(const TensorLike& lengths, const SequenceMaskOptions& options) {

@@ -76,12 +76,17 @@ struct SumOf {
   template <class A> static A merge(A a, A b) { return static_cast<A>(a + b); }
   template <class T, class A> static T finish(A a, int64_t) { return static_cast<T>(a); }
 };
+// Integers are added up in 64 bits.
 struct MeanOf : SumOf {
+  template <class T>
+  using Accumulator = std::conditional_t<std::is_integral_v<T>, uint64_t, typename SumOf::Accumulator<T>>;
+  template <class T> static Accumulator<T> start() { return {}; }
   template <class T, class A> static T finish(A a, int64_t count) {
+    using Whole = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
     if constexpr (std::is_integral_v<T>)
-      return count ? static_cast<T>(static_cast<T>(a) / static_cast<T>(count ? count : 1)) : T(0);
+      return count ? static_cast<T>(static_cast<Whole>(a) / static_cast<Whole>(count)) : T(0);
     else if constexpr (std::is_floating_point_v<T>) return a / static_cast<T>(count);
-    else return a / static_cast<typename T::value_type>(count);
+    else return count ? a / static_cast<typename T::value_type>(count) : T(0);
   }
 };
 struct ProdOf {
@@ -154,7 +159,7 @@ const Op& Sum = define_op({
 
 const Op& Mean = define_op({
     .name = "Mean",
-    .doc = "The mean along axes; NaN of nothing.",
+    .doc = "The mean along axes; of nothing NaN, or 0 of a type without it and of complex numbers.",
     .signature = "input: T, reduction_indices: Tidx -> output: T",
     .types = {{"Tidx", index_types}},
     .attrs = attrs_of<ReduceAttrs>(),

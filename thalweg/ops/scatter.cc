@@ -22,6 +22,7 @@ namespace {
 void check_updates(InferCall& c, int indices_input, int updates_input, const Shape& target) {
   const Shape &indices = c.shape(indices_input), &updates = c.shape(updates_input);
   c.require_rank_at_least(indices_input, 1);
+  c.require_rank_at_least(updates_input, 1);
   if (!indices.has_rank() || indices[-1] < 0 || !target.has_rank()) return;
   if (indices[-1] > target.rank())
     c.fail("the last dimension of indices is " + std::to_string(indices[-1]) + ", but the output has only " +

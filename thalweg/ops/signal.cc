@@ -1,5 +1,6 @@
 #include "thalweg/ops/signal.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -41,7 +42,9 @@ Tensor raised_cosine(int64_t length, double base, double swing, const WindowOpti
   return cast(window, options.dtype);
 }
 
+// The least that holds n numbers; 0 of none.
 int64_t power_of_two(int64_t n) {
+  if (n == 0) return 0;
   int64_t power = 1;
   while (power < n) power *= 2;
   return power;
@@ -61,8 +64,10 @@ Tensor hamming_window(int64_t window_length, const WindowOptions& options) {
 }
 
 Tensor frame(const TensorLike& signal, int64_t frame_length, int64_t frame_step, const FrameOptions& options) {
-  require_positive(frame_length, "frame", "frame_length");
-  require_positive(frame_step, "frame", "frame_step");
+  if (frame_length < 0 || frame_length >= longest)
+    throw ValueError("frame: frame_length must not be negative and be below 2^31, got " + std::to_string(frame_length));
+  if (frame_step == 0 || frame_step <= -longest || frame_step >= longest)
+    throw ValueError("frame: frame_step must not be 0 and be below 2^31, got " + std::to_string(frame_step));
   Tensor x = signal.own();
   const int rank = x.rank();
   if (rank < 1 || options.axis < -rank || options.axis >= rank)
@@ -71,15 +76,27 @@ Tensor frame(const TensorLike& signal, int64_t frame_length, int64_t frame_step,
   const int axis = static_cast<int>(options.axis < 0 ? options.axis + rank : options.axis);
   const int64_t samples = x.shape()[axis];
   if (samples < 0) throw ValueError("frame: the length of the signal must be known");
-  int64_t frames = samples < frame_length ? 0 : 1 + (samples - frame_length) / frame_step;
+  // Backward steps leave a frame only where it is the whole signal.
+  if (frame_step < 0 && (options.pad_end ? samples > 0 : samples < frame_length))
+    throw InvalidArgumentError("frame: a signal of " + std::to_string(samples) + " samples has no frames of " +
+                               std::to_string(frame_length) + " with frame_step " + std::to_string(frame_step));
+  int64_t frames = samples < frame_length || (frame_step < 0 && samples > frame_length)
+                       ? 0
+                       : 1 + (samples - frame_length) / frame_step;
   if (options.pad_end) {
-    frames = (samples + frame_step - 1) / frame_step;
+    const Tensor& given = options.pad_value;
+    if (!number_types.has(x.dtype()) && (!given.defined() || given.dtype() != x.dtype()))
+      throw TypeError("frame: a signal of dtype " + std::string(name_of(x.dtype())) +
+                      " needs a pad_value of that dtype");
+    Tensor pad_value;
+    if (given.defined())
+      pad_value = given.impl()->weak == Weak::strong ? cast(given, x.dtype()) : strengthen(given, x.dtype());
+    frames = frame_step < 0 ? 0 : (samples + frame_step - 1) / frame_step;
     const int64_t missing = frames > 0 ? frame_length + frame_step * (frames - 1) - samples : 0;
     if (missing > 0) {
       std::vector<int64_t> paddings(static_cast<size_t>(2 * rank));
       paddings[static_cast<size_t>(2 * axis + 1)] = missing;
-      x = pad(x, reshape(index_list(paddings), {rank, 2}),
-              {.constant_values = options.pad_value.defined() ? cast(options.pad_value, x.dtype()) : Tensor()});
+      x = pad(x, reshape(index_list(paddings), {rank, 2}), {.constant_values = pad_value});
     }
   }
   Tensor starts = expand_dims(range(index_scalar(frames)) * static_cast<int32_t>(frame_step), 1);
@@ -87,14 +104,17 @@ Tensor frame(const TensorLike& signal, int64_t frame_length, int64_t frame_step,
 }
 
 Tensor overlap_and_add(const TensorLike& signal, int64_t frame_step) {
-  require_positive(frame_step, "overlap_and_add", "frame_step");
   Tensor x = signal.own();
   const int rank = x.rank();
   if (rank < 2 || x.shape()[-1] < 0 || x.shape()[-2] < 0)
     throw ValueError("overlap_and_add: signal must be [..., frames, frame_length] with known sides, got " +
                      x.shape().brackets());
   const int64_t frames = x.shape()[-2], length = x.shape()[-1];
-  const int64_t samples = frames > 0 ? (frames - 1) * frame_step + length : 0;
+  if (frame_step != 0 || length != 0) require_positive(frame_step, "overlap_and_add", "frame_step");
+  if (length >= longest || frames >= longest)
+    throw ValueError("overlap_and_add: signal must have fewer than 2^31 frames and samples in a frame, got " +
+                     x.shape().brackets());
+  const int64_t samples = std::max<int64_t>(0, (frames - 1) * frame_step + length);
   if (samples >= longest)
     throw ValueError("overlap_and_add: the result would have " + std::to_string(samples) + " samples");
   // The two inner dimensions come first, each pair adds to the sample it stands for, and the samples go last again.
