@@ -64,6 +64,7 @@ struct FreeBlocks {
 struct Shared {
   std::mutex mutex;
   FreeBlocks free;
+  size_t cached = 0;  // bytes in `free`
 };
 Shared& shared() {
   static Shared& s = *new Shared;  // outlives every thread's cache
@@ -84,10 +85,26 @@ struct ThreadCache {
     for (uint32_t c = 0; c < num_small; ++c) {
       auto& all = shared().free.at[c];
       all.insert(all.end(), (*lists)[c].begin(), (*lists)[c].end());
+      shared().cached += (*lists)[c].size() * bytes_of(c);
     }
   }
 };
 thread_local ThreadCache thread_cache;
+
+// With the mutex held.
+void release_shared() {
+  for (uint32_t c = 0; c < num_classes; ++c) {
+    for (void* p : shared().free.at[c]) system_free(p, bytes_of(c));
+    shared().free.at[c].clear();
+  }
+  shared().cached = 0;
+}
+
+size_t most_cached() {
+  static const size_t bytes =
+      static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGE_SIZE)) / 8;
+  return bytes;
+}
 
 void* take_block(uint32_t size_class) {
   if (caching) {
@@ -104,6 +121,7 @@ void* take_block(uint32_t size_class) {
     if (!list.empty()) {
       void* p = list.back();
       list.pop_back();
+      shared().cached -= bytes_of(size_class);
       return p;
     }
   }
@@ -122,7 +140,10 @@ void give_block(void* p, uint32_t size_class) {
     if (list.size() < kept_per_class) return list.push_back(p);
   }
   std::lock_guard lock(shared().mutex);
+  // A program whose sizes keep changing would gather blocks that it never uses again.
+  if (shared().cached + bytes_of(size_class) > most_cached()) release_shared();
   shared().free.at[size_class].push_back(p);
+  shared().cached += bytes_of(size_class);
 }
 
 constexpr int max_devices = 64;
@@ -177,10 +198,7 @@ int64_t memory_limit(int device) {
 
 void release_cached_memory() {
   std::lock_guard lock(shared().mutex);
-  for (uint32_t c = 0; c < num_classes; ++c) {
-    for (void* p : shared().free.at[c]) system_free(p, bytes_of(c));
-    shared().free.at[c].clear();
-  }
+  release_shared();
 }
 
 Buffer* Buffer::make(size_t bytes, DType dtype, int device) {
