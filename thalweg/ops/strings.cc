@@ -111,7 +111,9 @@ int64_t skip_characters(const std::string& text, size_t& position, int64_t count
   return skipped;
 }
 
+// TensorFlow reads a negative length as 0, but beside a position from the end as a mistake.
 bool cut_characters(const std::string& text, int64_t position, int64_t length, std::string& part) {
+  if (position < 0 && length < 0) return false;
   if (position < 0) position += kernels::count_utf8(text);
   if (position < 0) return false;
   size_t begin = 0;
