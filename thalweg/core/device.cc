@@ -50,7 +50,7 @@ void start_devices() {
   std::lock_guard lock(d.mutex);
   if (d.started.exchange(true)) return;
   for (size_t i = 0; i < d.parts.size(); ++i)
-    if (d.parts[i].memory_limit) set_memory_limit(static_cast<int>(i), *d.parts[i].memory_limit << 20);
+    if (const auto& megabytes = d.parts[i].memory_limit) set_memory_limit(static_cast<int>(i), *megabytes << 20);
 }
 }  // namespace detail
 

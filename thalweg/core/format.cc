@@ -70,7 +70,7 @@ std::vector<std::string> array_words(DType dtype, const void* data, std::span<co
   words.reserve(shown.size());
   for (int64_t i : shown) {
     if (dtype == bfloat16) words.push_back(bfloat16_text(real_at(dtype, data, i)));
-    else if (dtype == bool_) words.push_back(element_at<bool>(data, i) ? " True" : "False");
+    else if (dtype == bool_) words.emplace_back(element_at<bool>(data, i) ? " True" : "False");
     else if (dtype == string) words.push_back(bytes_repr(element_at<std::string>(data, i)));
     else words.push_back(integer_at(dtype, data, i));
   }

@@ -133,7 +133,7 @@ std::vector<std::string> common_layout(DType type, std::span<const double> value
       word += exponent_part(d, exponent_size);
     } else {
       word += fraction_part(d);
-      word.resize(static_cast<size_t>(left + 1 + right), ' ');
+      word.resize(static_cast<size_t>(left) + 1 + static_cast<size_t>(right), ' ');
     }
   }
   return words;

@@ -88,10 +88,11 @@ class Pool {
 
  private:
   void start() {
-    // Where the system allows no more threads, those that there are do the work.
     try {
       for (int i = 1; i < size_; ++i) threads_.emplace_back([this] { loop(); });
-    } catch (const std::system_error&) {}
+    } catch (const std::system_error&) {
+      return;  // the system allows no more threads: those that there are do the work
+    }
   }
   void stop() {
     {

@@ -50,7 +50,7 @@ class THALWEG_API ByteStream {
 /// A stretch of a source, as a stream.
 class THALWEG_API SourceStream : public ByteStream {
  public:
-  explicit SourceStream(ByteSource source) : SourceStream(source, 0, source.size()) {}
+  explicit SourceStream(const ByteSource& source) : SourceStream(source, 0, source.size()) {}
   SourceStream(ByteSource source, uint64_t begin, uint64_t end) : source_(std::move(source)), at_(begin), end_(end) {}
   const std::string& name() const override { return source_.name(); }
   uint64_t remaining() const override { return end_ - at_; }

@@ -257,9 +257,9 @@ NpzFile parse_npz(std::span<const std::byte> bytes, const std::string& name) {
 }
 
 void save_npz(const std::string& path, const std::map<std::string, Tensor>& tensors, const SaveNpzOptions& options) {
+  auto place = [&](const std::string& name) { return path + ": '" + name + "'"; };
   std::vector<std::pair<std::string, Encoded>> members;  // all of them are checked before the first is written
-  for (const auto& [name, tensor] : tensors)
-    members.emplace_back(name + ".npy", Encoded(tensor, path + ": '" + name + "'"));
+  for (const auto& [name, tensor] : tensors) members.emplace_back(name + ".npy", Encoded(tensor, place(name)));
   ZipWriter zip(path);
   for (const auto& [name, encoded] : members) {
     zip.begin_entry(name, encoded.size(), options.compressed);

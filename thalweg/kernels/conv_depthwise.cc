@@ -19,7 +19,7 @@ template <class T> struct Pair {
 // out[c] = sum over pairs of a[c] b[c]; the sums stay in registers.
 template <class T, int bytes>
 [[gnu::always_inline]] inline void sum_products_body(const Pair<T>* pairs, int64_t count, int64_t channels, T* out) {
-  typedef T Vector __attribute__((vector_size(bytes)));
+  using Vector [[gnu::vector_size(bytes)]] = T;
   constexpr int64_t lanes = bytes / sizeof(T), block = 4 * lanes;
   int64_t c = 0;
   for (; c + block <= channels; c += block) {

@@ -15,7 +15,7 @@ namespace {
 // A tile of output is 4x4, of input 6x6, and 36 products stand between them (Lavin and Gray, 2015):
 // out = A^T [(G filter G^T) . (B^T in B)] A. All transforms work on eight channels at a time.
 constexpr int64_t points = 36;
-typedef float Vector __attribute__((vector_size(32)));
+using Vector [[gnu::vector_size(32)]] = float;
 constexpr int64_t lanes = 8;
 
 [[gnu::always_inline]] inline void load(const float* from, Vector& to) { std::memcpy(&to, from, sizeof(to)); }

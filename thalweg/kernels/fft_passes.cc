@@ -9,7 +9,7 @@ namespace thalweg::kernels {
 namespace {
 
 template <class R, int Lanes> struct VectorOf {
-  typedef R type __attribute__((vector_size(Lanes * sizeof(R)), may_alias));
+  using type [[gnu::vector_size(Lanes * sizeof(R)), gnu::may_alias]] = R;
 };
 template <class R> struct VectorOf<R, 1> {
   using type = R;

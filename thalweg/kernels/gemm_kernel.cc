@@ -31,7 +31,7 @@ template <class T> struct Tile {
 
 // Accumulators start from C where the product continues a sum: the chain of roundings is then the same for any cut.
 template <class T, int lanes, int rows, int vectors> [[gnu::always_inline]] inline void tile_body(const Tile<T>& t) {
-  typedef T Vector __attribute__((vector_size(lanes * sizeof(T))));
+  using Vector [[gnu::vector_size(lanes * sizeof(T))]] = T;
   constexpr int width = lanes * vectors;
   Vector sum[rows][vectors];
   T edge[rows][width];

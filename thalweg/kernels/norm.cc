@@ -282,7 +282,7 @@ template <int count, class Compute>
 void with_floats(DType dtype, int64_t size, const void* const (&given)[count], Compute compute) {
   float* p[count] = {};
   if (dtype == DType::float32) {
-    for (int i = 0; i < count; ++i) p[i] = static_cast<float*>(const_cast<void*>(given[i]));
+    for (int i = 0; i < count; ++i) p[i] = const_cast<float*>(static_cast<const float*>(given[i]));
     return compute(p);
   }
   auto wide = std::make_unique_for_overwrite<float[]>(static_cast<size_t>(count * size));

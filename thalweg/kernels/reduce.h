@@ -42,7 +42,7 @@ template <class R, class T>
   int64_t i = 0;
   if (n >= lanes) {
     alignas(64) A lane[lanes];
-    for (int64_t k = 0; k < lanes; ++k) lane[k] = R::template start<T>();
+    for (A& sum : lane) sum = R::template start<T>();
     for (; i + lanes <= n; i += lanes)
       for (int64_t k = 0; k < lanes; ++k) lane[k] = R::step(lane[k], x[i + k]);
     for (int64_t half = lanes / 2; half; half /= 2)

@@ -212,7 +212,7 @@ template <class T> [[gnu::always_inline]] inline T softplus(T x) {
   float half = y * 0.5f;
   bool whole = floor(y) == y;
   bool odd = whole & (floor(half) != half);
-  result = (x < 0.0f) & !whole & (magnitude < infinity) ? std::numeric_limits<float>::quiet_NaN() : result;
+  result = ((x < 0.0f) & !whole & (magnitude < infinity)) ? std::numeric_limits<float>::quiet_NaN() : result;
   result = odd ? std::copysign(result, x) : result;
   bool one = (x == 1.0f) | (y == 0.0f) | ((magnitude == 1.0f) & (std::abs(y) == infinity));
   return one ? 1.0f : result;

@@ -3,26 +3,19 @@
 #include "thalweg/kernels/scalar_exponential.h"
 
 namespace thalweg::kernels::scalar {
-namespace detail {
-/// From here on tanh rounds to 1. Its value lies in another file: a compiler that knows it computes both sides of the
-/// comparison to their ends, instead of taking a minimum and a maximum.
-extern const float tanh_limit;
-}  // namespace detail
-
-/// Hyperbolic tangent: t / (t + 2) with t = e^(2x) - 1.
+/// Hyperbolic tangent: t / (t + 2) with t = e^(2|x|) - 1.
 [[gnu::always_inline]] inline float tanh(float x) {
-  const float limit = detail::tanh_limit;
-  float below = limit < x ? limit : x;  // NaN stays
-  float half = -limit > below ? -limit : below;
+  float magnitude = std::abs(x);
   // As expm1, but with a shorter polynomial and ln 2 in one piece: the quotient forgives both.
   constexpr float shift = 12582912.0f;
-  float k = half * 2.88539008f + shift;
-  float r = (half + half) - (k - shift) * 0.693147181f;
+  float k = magnitude * 2.88539008f + shift;
+  float r = (magnitude + magnitude) - (k - shift) * 0.693147181f;
   float q = polynomial(r, 1.3947582e-03f, 8.367248e-03f, 4.1666266e-02f, 1.6666538e-01f, 0.5f);
   float p = q * (r * r) + r;
   float scale = detail::scale_by_power_of_two(1.0f, std::bit_cast<uint32_t>(k));
   float t = p * scale + (scale - 1.0f);
-  return std::copysign(t / (t + 2.0f), x);  // for -0
+  float result = t / (t + 2.0f);
+  return std::copysign(magnitude > 9.02f ? 1.0f : result, x);
 }
 [[gnu::always_inline]] inline double tanh(double x) {
   double magnitude = std::abs(x);

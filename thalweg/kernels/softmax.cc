@@ -105,7 +105,7 @@ struct Array {
 template <int count, class Compute> void dispatch(DType dtype, const Array (&arrays)[count], Compute compute) {
   auto direct = [&]<class T>(T) {
     T* p[count];
-    for (int i = 0; i < count; ++i) p[i] = static_cast<T*>(const_cast<void*>(arrays[i].data));
+    for (int i = 0; i < count; ++i) p[i] = const_cast<T*>(static_cast<const T*>(arrays[i].data));
     compute(p);
   };
   auto widened = [&] {

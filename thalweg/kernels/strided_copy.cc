@@ -1,7 +1,6 @@
 #include "thalweg/kernels/strided_copy.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <type_traits>
 
@@ -40,8 +39,8 @@ enum class Row { dense, repeated, gathered, strided };
 template <Row kind, class T>
 [[gnu::always_inline]] inline void copy_row(const T* in, T* out, int64_t n, int64_t in_stride, int64_t out_stride) {
   if constexpr (kind == Row::dense) {
-    if (std::is_trivially_copyable_v<T> && n * static_cast<int64_t>(sizeof(T)) >= 64)
-      std::memcpy(static_cast<void*>(out), in, static_cast<size_t>(n) * sizeof(T));
+    // Only a long row of plain elements is worth the call that moves it whole.
+    if (std::is_trivially_copyable_v<T> && n * static_cast<int64_t>(sizeof(T)) >= 64) std::copy_n(in, n, out);
     else
       for (int64_t i = 0; i < n; ++i) out[i] = in[i];
   } else if constexpr (kind == Row::repeated) {
@@ -79,7 +78,8 @@ class Walk {
       int d = axis_[k];
       in += steps * copy_.in_stride(d);
       out += steps * copy_.out_stride(d);
-      if ((at_[k] += steps) < copy_.size(d)) return;
+      at_[k] += steps;
+      if (at_[k] < copy_.size(d)) return;
       in -= copy_.size(d) * copy_.in_stride(d);
       out -= copy_.size(d) * copy_.out_stride(d);
       at_[k] = 0;

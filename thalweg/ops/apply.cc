@@ -76,8 +76,8 @@ size_t list_length(const Op& op, size_t num_inputs) {
 /// One pass over the inputs with the argument each belongs to.
 template <class F> void for_each_input(const Op& op, std::span<const TensorRef> in, F f) {
   size_t each = list_length(op, in.size()), i = 0;
-  for (size_t a = 0; a < op.args.size(); ++a)
-    for (size_t n = op.args[a].is_list() ? each : 1; n; --n, ++i) f(op.args[a], i, in[i].p);
+  for (const Arg& arg : op.args)
+    for (size_t n = arg.is_list() ? each : 1; n; --n, ++i) f(arg, i, in[i].p);
 }
 
 [[noreturn]] void refuse_dtype(const Op& op, const Arg& arg, DType got, TypeSet allowed) {

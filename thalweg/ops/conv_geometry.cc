@@ -105,12 +105,12 @@ std::string Geometry::read_paddings(const WindowAttrs& attrs) {
   std::span<const int64_t> list = attrs.explicit_paddings;
   if (!given)
     return list.empty() ? "" : "explicit_paddings must be empty unless padding is \"EXPLICIT\", got " + list_text(list);
-  if (list.size() != static_cast<size_t>(2 * rank()))
+  if (list.size() != 2 * static_cast<size_t>(rank()))
     return "explicit_paddings must have " + std::to_string(2 * rank()) +
            " numbers, two for each dimension of the input, got " + list_text(list);
   for (int64_t v : list)
     if (v < 0 || v > largest_size) return "explicit_paddings must be between 0 and 2^31, got " + list_text(list);
-  auto pair = [&](int axis) { return list.subspan(static_cast<size_t>(2 * axis), 2); };
+  auto pair = [&](int axis) { return list.subspan(2 * static_cast<size_t>(axis), 2); };
   for (int axis : {0, channel_axis()})
     if (pair(axis)[0] != 0 || pair(axis)[1] != 0)
       return "explicit_paddings must be 0 along batch and channels, got " + list_text(list);

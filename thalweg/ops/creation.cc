@@ -231,7 +231,8 @@ Tensor convert_to_tensor(const TensorLike& value, const ConvertToTensorOptions& 
   if (weak && options.dtype_hint != DType::invalid) {
     try {
       return strengthen(given, options.dtype_hint);
-    } catch (const TypeError&) {  // a hint is no demand
+    } catch (const TypeError&) {
+      return value.own();  // a hint is no demand
     }
   }
   return value.own();

@@ -167,7 +167,7 @@ void assert_all(const Tensor& holds, const std::string& message, const std::stri
   if (everywhere.is_symbolic()) {
     std::vector<Tensor> data = {with_stop(message), condition};
     for (const auto& [name, t] : shown) {
-      data.push_back(std::string(name) + " (" + described(t) + ") = ");
+      data.emplace_back(std::string(name) + " (" + described(t) + ") = ");
       data.push_back(t);
     }
     return apply_assert(everywhere, data, most);

@@ -90,11 +90,11 @@ template <class R> void describe_result(FunctionDef& def) {
     }(std::make_index_sequence<reflect::count_members<R>()>{});
   }
 }
-template <class R> void keep_result(R&& result, Results& results) {
-  using T = Bare<R>;
-  if constexpr (std::is_same_v<T, Tensor>) results.one = std::move(result);
-  else if constexpr (std::is_same_v<T, std::vector<Tensor>>) results.many = std::move(result);
-  else std::apply([&](auto*... member) { (results.many.push_back(*member), ...); }, reflect::members(result));
+template <class R> void keep_result(R result, Results& results) {
+  if constexpr (std::is_same_v<R, Tensor>) results.one = std::move(result);
+  else if constexpr (std::is_same_v<R, std::vector<Tensor>>) results.many = std::move(result);
+  else
+    std::apply([&](auto*... member) { (results.many.push_back(std::move(*member)), ...); }, reflect::members(result));
 }
 
 }  // namespace detail

@@ -20,7 +20,7 @@ Indices::Indices(const Tensor& tensor) : size_(tensor.size()) {
 std::string position_text(const Shape& shape, int64_t flat) {
   std::string text;
   for (int d = shape.rank() - 1; d >= 0; --d) {
-    text = std::to_string(flat % shape[d]) + (text.empty() ? "" : ",") + text;
+    text.insert(0, std::to_string(flat % shape[d]) + (text.empty() ? "" : ","));
     flat /= shape[d];
   }
   return text.empty() ? text : '[' + text + ']';

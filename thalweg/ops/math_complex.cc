@@ -120,7 +120,7 @@ Tensor complex(const TensorLike& real, const TensorLike& imag) { return apply1(C
 
 namespace math {
 namespace {
-const Tensor& number(const char* name, const Tensor& input) {
+Tensor number(const char* name, const Tensor& input) {
   if (!number_types.has(input.dtype()))
     throw TypeError(std::string(name) + ": expected a tensor of numbers, got " + std::string(name_of(input.dtype())));
   return input;

@@ -58,7 +58,7 @@ void derive_types(Op& op) {
     for (const TypeAttr& t : op.type_attrs)
       if (t.name == name) return;
     TypeSet allowed = all_types;
-    if (!op.type_attrs.size() && !op.kernel.types.empty()) allowed = op.kernel.types;  // the first is the kernel's T
+    if (op.type_attrs.empty() && !op.kernel.types.empty()) allowed = op.kernel.types;  // the first is the kernel's T
     for (const TypeRule& rule : op.types)
       if (rule.name && name == rule.name) allowed = rule.set;
     op.type_attrs.push_back({name, allowed});

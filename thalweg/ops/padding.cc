@@ -175,8 +175,8 @@ template <class T> void fold(const T* in, T* out, const Shape& shape, const std:
     int64_t base = 0;
     for (int d = 0; d < last; ++d) base += offset[static_cast<size_t>(d)][static_cast<size_t>(at[d])];
     const auto& inner = offset[static_cast<size_t>(last)];
-    for (size_t i = 0; i < inner.size(); ++i) {
-      T& to = out[base + inner[i]];
+    for (int64_t place : inner) {
+      T& to = out[base + place];
       to = static_cast<T>(static_cast<Sum<T>>(to) + static_cast<Sum<T>>(*in++));
     }
     int d = last - 1;

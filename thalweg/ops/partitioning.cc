@@ -94,12 +94,11 @@ void infer_stitch(InferCall& c) {
 }
 void run_stitch(const KernelCall& c) {
   auto indices = c.argument(0), data = c.argument(1);
-  int64_t rows = 0, given = 0;
+  int64_t rows = 0;
   for (const TensorRef& t : indices)
     for (int64_t i : t.tensor().span<int32_t>()) {
       if (i < 0) c.fail("the index " + std::to_string(i) + " is negative");
       rows = std::max(rows, i + 1);
-      ++given;
     }
   const Shape& first = data[0].p->shape;
   Shape out = Shape{rows}.concatenate(Shape(first.dims().subspan(static_cast<size_t>(indices[0].p->shape.rank()))));

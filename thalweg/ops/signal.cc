@@ -94,8 +94,8 @@ Tensor frame(const TensorLike& signal, int64_t frame_length, int64_t frame_step,
     frames = frame_step < 0 ? 0 : (samples + frame_step - 1) / frame_step;
     const int64_t missing = frames > 0 ? frame_length + frame_step * (frames - 1) - samples : 0;
     if (missing > 0) {
-      std::vector<int64_t> paddings(static_cast<size_t>(2 * rank));
-      paddings[static_cast<size_t>(2 * axis + 1)] = missing;
+      std::vector<int64_t> paddings(2 * static_cast<size_t>(rank));
+      paddings[2 * static_cast<size_t>(axis) + 1] = missing;
       x = pad(x, reshape(index_list(paddings), {rank, 2}), {.constant_values = pad_value});
     }
   }

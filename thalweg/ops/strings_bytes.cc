@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "thalweg/core/error.h"
 #include "thalweg/ops/apply.h"
@@ -119,7 +118,7 @@ void run_decode_raw(const KernelCall& c) {
   c.allocate(0, shape);
   char* out = c.output<char>();
   for (int64_t i = 0; i < count && length > 0; ++i)
-    std::memcpy(out + static_cast<size_t>(i) * length, in[i].data(), length);
+    std::copy_n(in[i].data(), length, out + static_cast<size_t>(i) * length);
   fix_elements(c, out, static_cast<size_t>(count) * length);
 }
 
@@ -170,8 +169,8 @@ const Op& DecodePaddedRaw = define_op({
       for (int64_t i = 0, n = c.count(0); i < n; ++i) {
         char* to = out + static_cast<size_t>(i) * length;
         size_t given = std::min(length, in[i].size());
-        std::memcpy(to, in[i].data(), given);
-        std::memset(to + given, 0, length - given);
+        std::copy_n(in[i].data(), given, to);
+        std::fill_n(to + given, length - given, '\0');
       }
       fix_elements(c, out, static_cast<size_t>(c.count(0)) * length);
     }},

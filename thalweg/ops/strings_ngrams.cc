@@ -103,7 +103,9 @@ template <class T> void run_ngrams(const KernelCall& c, const std::vector<int64_
     for_each_group(attrs, data + splits[i], splits[i + 1] - splits[i],
                    [&](const PaddedSequence&, int64_t width, int64_t count) {
                      total += count;
-                     if (width > most_pieces || count > most_pieces || (pieces += width * count) > most_pieces)
+                     bool fits = width <= most_pieces && count <= most_pieces;
+                     if (fits) pieces += width * count;
+                     if (!fits || pieces > most_pieces)
                        throw ResourceExhaustedError("StringNGrams: n-grams of width " + std::to_string(width) +
                                                     " need too much memory");
                    });

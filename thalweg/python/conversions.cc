@@ -88,8 +88,10 @@ PyObject* convert_to_tensor(PyObject*, PyObject* const* args, Py_ssize_t num_arg
     try {  // a hint that does not fit is no error
       return wrap(tensor_as(value, wanted));
     } catch (const TypeError&) {
-    } catch (const ValueError&) {}
-    return wrap(natural_tensor(value));
+      return wrap(natural_tensor(value));
+    } catch (const ValueError&) {
+      return wrap(natural_tensor(value));
+    }
   });
 }
 

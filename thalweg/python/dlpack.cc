@@ -2,6 +2,7 @@
 #include "thalweg/core/dlpack.h"
 
 #include <memory>
+#include <tuple>
 
 #include "thalweg/core/error.h"
 #include "thalweg/python/convert.h"
@@ -39,7 +40,7 @@ Tensor take(PyObject* capsule) {
   taken->giver = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule, fresh));
   taken->managed = {taken->giver->dl_tensor, taken.get(), drop_taken};
   Tensor tensor = from_dlpack(&taken->managed);
-  taken.release();
+  std::ignore = taken.release();  // the tensor owns it
   checked(PyCapsule_SetName(capsule, used));
   return tensor;
 }

@@ -29,14 +29,19 @@ Tensor index_tensor(PyObject* entry) {
   return is_whole_scalar(t) ? t : Tensor(t.item<int64_t>());
 }
 
-std::optional<int64_t> slice_end(PyObject* end) {
-  if (end == Py_None) return {};
-  if (!PyIndex_Check(end)) refuse(end);
-  nb::object number = owned(PyNumber_Index(end));
+// A number beyond int64 becomes the nearest within: to a slice it means the same.
+int64_t whole_number(PyObject* object) {
+  if (!PyIndex_Check(object)) refuse(object);
+  nb::object number = owned(PyNumber_Index(object));
   int overflow = 0;
   long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
   if (value == -1 && PyErr_Occurred()) throw nb::python_error();
   return overflow > 0 ? INT64_MAX : overflow < 0 ? INT64_MIN : static_cast<int64_t>(value);
+}
+
+std::optional<int64_t> slice_end(PyObject* end) {
+  if (end == Py_None) return {};
+  return whole_number(end);
 }
 
 Index to_index(PyObject* entry) {
@@ -53,8 +58,7 @@ Index to_index(PyObject* entry) {
     return Index(Slice{slice_end(s->start), slice_end(s->stop), slice_end(s->step).value_or(1)});
   }
   if (is_tensor(entry) || is_numpy(entry)) return Index(index_tensor(entry));
-  if (!PyIndex_Check(entry)) refuse(entry);
-  return Index(*slice_end(entry));
+  return Index(whole_number(entry));
 }
 
 // A list is a tuple of indices, as in TensorFlow, unless it is a mask.
