@@ -387,6 +387,7 @@ std::string difference(const Tensor& got, const Tensor& expected, double toleran
   auto reals = [&](const Tensor& x) {
     bool complex = is_complex(x.dtype());
     std::vector<double> v(static_cast<size_t>(complex ? 2 * n : n));
+    if (v.empty()) return v;
     if (x.dtype() == DType::complex128) std::memcpy(v.data(), x.impl()->data, x.nbytes());
     else
       convert_elements(complex ? DType::float32 : x.dtype(), x.impl()->data, DType::float64, v.data(),

@@ -50,6 +50,7 @@ template <int N> class RowWalk {
  public:
   RowWalk(const BroadcastPlan<N>& plan, int64_t row) : plan_(plan) {
     for (int d = 1; d < plan.rank; ++d) {
+      if (plan.size[d] == 0) return;  // nothing to walk
       at_[d] = row % plan.size[d];
       row /= plan.size[d];
       for (int k = 0; k < N; ++k) offset[k] += at_[d] * plan.stride[k][d];

@@ -93,9 +93,9 @@ template <class T> struct Decomposition {
   T e, f;
 };
 [[gnu::always_inline]] inline Decomposition<float> decompose(float x) {
-  constexpr int32_t root_half = 0x3F3504F3, exponent = -0x00800000;
-  int32_t bits = std::bit_cast<int32_t>(x), above = bits - root_half;
-  float e = static_cast<float>(above >> 23);
+  constexpr uint32_t root_half = 0x3F3504F3, exponent = 0xFF800000;
+  uint32_t bits = std::bit_cast<uint32_t>(x), above = bits - root_half;
+  float e = static_cast<float>(static_cast<int32_t>(above) >> 23);
   return {e, std::bit_cast<float>(bits - (above & exponent)) - 1.0f};
 }
 [[gnu::always_inline]] inline Decomposition<double> decompose(double x) {

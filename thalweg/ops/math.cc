@@ -5,6 +5,7 @@
 
 #include "thalweg/core/error.h"
 #include "thalweg/core/threads.h"
+#include "thalweg/kernels/scalar_arithmetic.h"
 #include "thalweg/kernels/scalar_complex.h"
 #include "thalweg/kernels/scalar_math.h"
 #include "thalweg/ops/apply.h"
@@ -22,6 +23,8 @@
 namespace thalweg {
 namespace {
 
+namespace scalar = kernels::scalar;
+
 using math::conj;
 
 const Op& AddV2 = define_op({
@@ -29,7 +32,7 @@ const Op& AddV2 = define_op({
     .doc = "x + y, element by element, with broadcasting.",
     .signature = "x: T, y: T -> z: T",
     .infer = infer::broadcast,
-    .kernel = kernel::binary<number_types>([](auto x, auto y) { return x + y; }),
+    .kernel = kernel::binary<number_types>([](auto x, auto y) { return scalar::add(x, y); }),
     .grad =
         [](GradCall& g) {
           g.input_grad(0, g.output_grad());
@@ -43,8 +46,8 @@ const Op& Add = define_op({
     .doc = "x + y; strings are joined.",
     .signature = "x: T, y: T -> z: T",
     .infer = infer::broadcast,
-    .kernel = kernel::binary < float_types | signed_types | types(uint8, string) |
-              complex_types > ([](const auto& x, const auto& y) { return x + y; }),
+    .kernel = kernel::binary<(float_types | signed_types | types(uint8, string) | complex_types)>(
+        [](const auto& x, const auto& y) { return scalar::add(x, y); }),
     .grad =
         [](GradCall& g) {
           g.input_grad(0, g.output_grad());
@@ -58,7 +61,7 @@ const Op& Sub = define_op({
     .doc = "x - y, element by element, with broadcasting.",
     .signature = "x: T, y: T -> z: T",
     .infer = infer::broadcast,
-    .kernel = kernel::binary<number_types>([](auto x, auto y) { return x - y; }),
+    .kernel = kernel::binary<number_types>([](auto x, auto y) { return scalar::subtract(x, y); }),
     .grad =
         [](GradCall& g) {
           g.input_grad(0, g.output_grad());
@@ -72,11 +75,7 @@ const Op& Mul = define_op({
     .doc = "x * y, element by element, with broadcasting.",
     .signature = "x: T, y: T -> z: T",
     .infer = infer::broadcast,
-    .kernel = kernel::binary<number_types>([](auto x, auto y) {
-      if constexpr (std::is_integral_v<decltype(x)>)
-        return static_cast<decltype(x)>(static_cast<uint64_t>(x) * static_cast<uint64_t>(y));
-      else return x * y;
-    }),
+    .kernel = kernel::binary<number_types>([](auto x, auto y) { return scalar::multiply(x, y); }),
     .grad =
         [](GradCall& g) {
           if (g.wants(0)) g.input_grad(0, g.output_grad() * conj(g.input(1)));
@@ -90,8 +89,8 @@ const Op& MulNoNan = define_op({
     .doc = "x * y, and 0 where y is 0 even if x is infinite or NaN.",
     .signature = "x: T, y: T -> z: T",
     .infer = infer::broadcast,
-    .kernel = kernel::binary < float_types |
-              complex_types > ([](auto x, auto y) { return y == decltype(y)(0) ? decltype(x)(0) : x * y; }),
+    .kernel = kernel::binary<(float_types | complex_types)>(
+        [](auto x, auto y) { return y == decltype(y)(0) ? decltype(x)(0) : x * y; }),
     .grad =
         [](GradCall& g) {
           if (g.wants(0)) g.input_grad(0, math::multiply_no_nan(g.output_grad(), g.input(1)));
@@ -105,12 +104,7 @@ const Op& Neg = define_op({
     .doc = "-x.",
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
-    .kernel = kernel::unary < float_types | signed_types | complex_types > ([](auto x) {
-                                                             if constexpr (std::is_integral_v<decltype(x)>)
-                                                               return static_cast<decltype(x)>(
-                                                                   0 - static_cast<uint64_t>(x));
-                                                             else return -x;
-                                                           }),
+    .kernel = kernel::unary<(float_types | signed_types | complex_types)>([](auto x) { return scalar::negative(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, -g.output_grad()); },
     .traits = elementwise,
 });
@@ -150,19 +144,18 @@ const Op& SquaredDifference = define_op({
     .doc = "(x - y)^2; of complex numbers conj(x - y) * (x - y).",
     .signature = "x: T, y: T -> z: T",
     .infer = infer::broadcast,
-    .kernel = kernel::binary < float_types | index_types | complex_types > ([](auto x, auto y) {
-                                                             using T = decltype(x);
-                                                             if constexpr (std::is_integral_v<T>) {
-                                                               auto d =
-                                                                   static_cast<uint64_t>(x) - static_cast<uint64_t>(y);
-                                                               return static_cast<T>(d * d);
-                                                             } else if constexpr (requires { x.real(); }) {
-                                                               T d = x - y;
-                                                               return T(d.real(), -d.imag()) * d;
-                                                             } else {
-                                                               return (x - y) * (x - y);
-                                                             }
-                                                           }),
+    .kernel = kernel::binary<(float_types | index_types | complex_types)>([](auto x, auto y) {
+      using T = decltype(x);
+      if constexpr (std::is_integral_v<T>) {
+        auto d = static_cast<uint64_t>(x) - static_cast<uint64_t>(y);
+        return static_cast<T>(d * d);
+      } else if constexpr (requires { x.real(); }) {
+        T d = x - y;
+        return T(d.real(), -d.imag()) * d;
+      } else {
+        return (x - y) * (x - y);
+      }
+    }),
     .grad =
         [](GradCall& g) {
           Tensor slope = g.output_grad() * (2 * (g.input(0) - g.input(1)));
@@ -179,11 +172,11 @@ template <class T> [[gnu::always_inline]] inline T integer_power(T x, T y) {
     if (n & 1) result *= base;
   return static_cast<T>(result);
 }
-constexpr Kernel power_loops = kernel::binary < float_types | signed_types | complex_types, kernels::NoAttrs,
-                 kernel::costly > ([](auto x, auto y) {
-                   if constexpr (std::is_integral_v<decltype(x)>) return integer_power(x, y);
-                   else return kernels::scalar::pow(x, y);
-                 });
+constexpr Kernel power_loops =
+    kernel::binary<(float_types | signed_types | complex_types), kernels::NoAttrs, kernel::costly>([](auto x, auto y) {
+      if constexpr (std::is_integral_v<decltype(x)>) return integer_power(x, y);
+      else return kernels::scalar::pow(x, y);
+    });
 
 const Op& Pow = define_op({
     .name = "Pow",

@@ -1,5 +1,6 @@
 #include "thalweg/ops/math_elementary.h"
 
+#include "thalweg/kernels/scalar_arithmetic.h"
 #include "thalweg/kernels/scalar_complex.h"
 #include "thalweg/kernels/scalar_math.h"
 #include "thalweg/ops/activation.h"
@@ -115,7 +116,7 @@ const Op& Square = define_op({
     .doc = "x * x.",
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
-    .kernel = kernel::unary<number_types>([](auto x) { return x * x; }),
+    .kernel = kernel::unary<number_types>([](auto x) { return scalar::multiply(x, x); }),
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() * (2 * conj(g.input()))); },
     .traits = elementwise,
 });
@@ -125,8 +126,7 @@ const Op& Reciprocal = define_op({
     .doc = "1 / x.",
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
-    .kernel =
-        kernel::unary < float_types | signed_types | complex_types > ([](auto x) { return scalar_reciprocal(x); }),
+    .kernel = kernel::unary<(float_types | signed_types | complex_types)>([](auto x) { return scalar_reciprocal(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, -g.output_grad() * square(conj(g.output()))); },
     .traits = elementwise,
 });
@@ -136,8 +136,7 @@ const Op& Inv = define_op({
     .doc = "1 / x.",
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
-    .kernel =
-        kernel::unary < float_types | signed_types | complex_types > ([](auto x) { return scalar_reciprocal(x); }),
+    .kernel = kernel::unary<(float_types | signed_types | complex_types)>([](auto x) { return scalar_reciprocal(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, -g.output_grad() * square(conj(g.output()))); },
     .traits = elementwise,
 });

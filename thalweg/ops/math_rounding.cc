@@ -41,11 +41,11 @@ const Op& Sign = define_op({
     .doc = "-1, 0 or 1; z / |z| of complex numbers.",
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
-    .kernel = kernel::unary < signed_real_types | complex_types > ([](auto x) {
-                                                    using T = decltype(x);
-                                                    if constexpr (requires { x.real(); }) return scalar::sign(x);
-                                                    else return x > T(0) ? T(1) : x < T(0) ? T(-1) : x;
-                                                  }),
+    .kernel = kernel::unary<(signed_real_types | complex_types)>([](auto x) {
+      using T = decltype(x);
+      if constexpr (requires { x.real(); }) return scalar::sign(x);
+      else return x > T(0) ? T(1) : x < T(0) ? T(-1) : x;
+    }),
     .grad = zero_gradient,
     .traits = elementwise,
 });

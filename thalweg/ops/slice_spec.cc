@@ -1,6 +1,7 @@
 #include "thalweg/ops/slice_spec.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace thalweg {
 namespace {
@@ -79,7 +80,8 @@ std::string resolve_slice(const Shape& in, int count, const Integers* begin, con
     else if (!bit(masks.new_axis_mask, i)) ++taken;
   }
   // Bits beyond the entries count too, as in TensorFlow.
-  if (ellipses > 1 || (masks.ellipsis_mask & (masks.ellipsis_mask - 1)) != 0) return "only one ellipsis is allowed";
+  if (ellipses > 1 || std::popcount(static_cast<uint64_t>(masks.ellipsis_mask)) > 1)
+    return "only one ellipsis is allowed";
   if (taken > in.rank())
     return "the slice has " + std::to_string(taken) + " indices, but the input has " + std::to_string(in.rank()) +
            " dimensions";
