@@ -36,11 +36,12 @@ check: build build/stamps/check-dependencies ## Check format, layering and clang
 	@tools/check_layering
 	@tools/check_tidy --build $(BUILD)
 
-# The interpreter itself is not instrumented, so the sanitizer's library comes first, and CPython's own leaks do not count.
+# The interpreter itself is not instrumented, so the sanitizer's library and that of exceptions, which it wraps, come first;
+# CPython's own leaks do not count.
 check-sanitizers: ## Run every test under the address, leak and undefined behaviour sanitizers
 	@$(MAKE) --no-print-directory build PRESET=asan
 	@ctest --test-dir build/asan --output-on-failure --parallel $$(nproc)
-	@$(if $(PYTHON_TESTS),LD_PRELOAD=$$($(CXX) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 \
+	@$(if $(PYTHON_TESTS),LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
 	  PYTHONPATH=$(CURDIR)/build/asan/python $(ENVIRONMENT)/bin/python -m pytest --quiet tests/python)
 
 check-pip: build/stamps/python-env ## Install the package into a fresh virtual environment with pip
