@@ -3,6 +3,8 @@
 The content of strings is a tuple of bytes, of everything else the little-endian bytes in C order.
 """
 
+import sys
+
 import numpy as np
 
 import thalweg as tf
@@ -132,7 +134,8 @@ def difference(got, expected, tolerance=None, check="value"):
         return f"{len(wrong)} of {len(a)} elements differ; element {wrong[0]} is {a[wrong[0]]!r}, expected {b[wrong[0]]!r}"
     relative, absolute = TOLERANCES.get(got[0], (1e-5, 1e-6)) if tolerance is None else (tolerance, tolerance)
     a, b = reals(got), reals(expected)
-    absolute *= max(1.0, np.max(np.abs(b), where=np.isfinite(b), initial=0.0))  # sums of large terms err by their size
+    # Sums of large terms err by their size.
+    absolute = min(absolute * float(max(1.0, np.max(np.abs(b), where=np.isfinite(b), initial=0.0))), sys.float_info.max)
     with np.errstate(all="ignore"):
         same = (a == b) | (np.isnan(a) & np.isnan(b)) | (np.abs(a - b) <= absolute + relative * np.abs(b)) & np.isfinite(b)
         wrong = np.flatnonzero(~same)
