@@ -138,7 +138,7 @@ template <int what> void pool(benchmark::State& state) {
   }
   auto in = numbers(32 * 112 * 112 * 64), out = numbers(32 * 56 * 56 * 64), in_grad = in;
   for (auto _ : state) {
-    if (what == 0) max_pool(float32, s, in.data(), out.data());
+    if (what == 0) max_pool(float32, s, false, in.data(), out.data());
     if (what == 1) max_pool_grad(float32, s, Ties::first, in.data(), out.data(), in_grad.data());
     if (what == 2) average_pool(float32, s, in.data(), out.data());
     if (what == 3) average_pool_grad(float32, s, out.data(), in_grad.data());
