@@ -1,5 +1,6 @@
 #include "thalweg/core/error.h"
 #include "thalweg/kernels/reduce.h"
+#include "thalweg/kernels/scalar_arithmetic.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/broadcasting.h"
 #include "thalweg/ops/elementwise.h"
@@ -39,12 +40,7 @@ void infer_bias_add(InferCall& c, const std::string& data_format) {
   c.output(0, value);
 }
 
-// As unsigned numbers, which may overflow.
-constexpr Kernel adding = kernel::binary<number_types>([](auto x, auto b) {
-  using T = decltype(x);
-  if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint64_t>(x) + static_cast<uint64_t>(b));
-  else return x + b;
-});
+constexpr Kernel adding = kernel::binary<number_types>([](auto x, auto b) { return kernels::scalar::add(x, b); });
 void run_bias_add(const KernelCall& c, const std::string& data_format) {
   const Shape& value = c.shape(0);
   Shape bias = c.shape(1);

@@ -4,11 +4,13 @@
 #include <cmath>
 
 #include "thalweg/core/error.h"
+#include "thalweg/kernels/scalar_arithmetic.h"
 #include "thalweg/kernels/scalar_complex.h"
 #include "thalweg/kernels/scalar_math.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/creation.h"
+#include "thalweg/ops/elements.h"
 #include "thalweg/ops/elementwise.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/grad_call.h"
@@ -26,7 +28,7 @@ constexpr TypeSet fc_types = float_types | complex_types;
 // The smallest integer divided by -1 does not fit; it wraps around instead of trapping.
 template <class T> [[gnu::always_inline]] inline T truncated(T x, T y) {
   if constexpr (std::is_signed_v<T>) {
-    if (y == T(-1)) return static_cast<T>(0 - static_cast<uint64_t>(x));
+    if (y == T(-1)) return scalar::negative(x);
   }
   return static_cast<T>(x / y);
 }
@@ -205,30 +207,12 @@ const Op& Xlog1py = define_op({
 });
 
 template <class F> bool any_integer(const Tensor& t, F wrong) {
-  auto scan = [&]<class T>(T) {
+  bool found = false;
+  kernel::visit_type<int_types>(t.dtype(), [&]<class T>(T*) {
     const T* p = static_cast<const T*>(t.impl()->data);
-    return std::any_of(p, p + t.size(), wrong);
-  };
-  switch (t.dtype()) {
-    case DType::int8:
-      return scan(int8_t{});
-    case DType::int16:
-      return scan(int16_t{});
-    case DType::int32:
-      return scan(int32_t{});
-    case DType::int64:
-      return scan(int64_t{});
-    case DType::uint8:
-      return scan(uint8_t{});
-    case DType::uint16:
-      return scan(uint16_t{});
-    case DType::uint32:
-      return scan(uint32_t{});
-    case DType::uint64:
-      return scan(uint64_t{});
-    default:
-      return false;
-  }
+    found = std::any_of(p, p + t.size(), wrong);
+  });
+  return found;
 }
 
 }  // namespace

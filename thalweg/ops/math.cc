@@ -147,8 +147,8 @@ const Op& SquaredDifference = define_op({
     .kernel = kernel::binary<(float_types | index_types | complex_types)>([](auto x, auto y) {
       using T = decltype(x);
       if constexpr (std::is_integral_v<T>) {
-        auto d = static_cast<uint64_t>(x) - static_cast<uint64_t>(y);
-        return static_cast<T>(d * d);
+        T d = scalar::subtract(x, y);
+        return scalar::multiply(d, d);
       } else if constexpr (requires { x.real(); }) {
         T d = x - y;
         return T(d.real(), -d.imag()) * d;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "thalweg/kernels/scalar_arithmetic.h"
 #include "thalweg/kernels/scalar_complex.h"
 #include "thalweg/kernels/scalar_math.h"
 #include "thalweg/kernels/scalar_special.h"
@@ -28,8 +29,7 @@ const Op& Abs = define_op({
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<signed_real_types>([](auto x) {
-      if constexpr (std::is_integral_v<decltype(x)>)
-        return x < 0 ? static_cast<decltype(x)>(0 - static_cast<uint64_t>(x)) : x;
+      if constexpr (std::is_integral_v<decltype(x)>) return x < 0 ? kernels::scalar::negative(x) : x;
       else return std::abs(x);
     }),
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() * sign(g.input())); },

@@ -9,6 +9,7 @@
 #include "thalweg/ops/broadcasting.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/comparison.h"
+#include "thalweg/ops/elements.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/gather.h"
 #include "thalweg/ops/infer.h"
@@ -36,31 +37,6 @@ template <> struct Arithmetic<BFloat16> {
   using Value = float;
   static float round(float v) { return static_cast<float>(BFloat16(v)); }
 };
-
-template <class F> void with_range_type(DType dtype, F f) {
-  switch (dtype) {
-    case DType::float32:
-      return f(float{});
-    case DType::float64:
-      return f(double{});
-    case DType::float16:
-      return f(Half{});
-    case DType::bfloat16:
-      return f(BFloat16{});
-    case DType::int8:
-      return f(int8_t{});
-    case DType::int16:
-      return f(int16_t{});
-    case DType::int32:
-      return f(int32_t{});
-    case DType::uint16:
-      return f(uint16_t{});
-    case DType::uint32:
-      return f(uint32_t{});
-    default:
-      return f(int64_t{});
-  }
-}
 
 template <class T> typename Arithmetic<T>::Value read(const TensorRef& t) {
   return static_cast<typename Arithmetic<T>::Value>(*static_cast<const T*>(t.p->data));
@@ -100,12 +76,11 @@ const Op& Range = define_op({
               c.fail(c.op.args[static_cast<size_t>(i)].name + " must be a scalar, got shape " + c.shape(i).brackets());
           if (!c.has_value(0) || !c.has_value(1) || !c.has_value(2)) return c.output(0, Shape::of_rank(1));
           int64_t length = 0;
-          with_range_type(c.dtype(0), [&](auto example) { length = range_length<decltype(example)>(c); });
+          kernel::visit_type<range_types>(c.dtype(0), [&]<class T>(T*) { length = range_length<T>(c); });
           c.output(0, {length});
         },
     .kernel = {[](const KernelCall& c) {
-      with_range_type(c.dtype(), [&](auto example) {
-        using T = decltype(example);
+      kernel::visit_type<range_types>(c.dtype(), [&]<class T>(T*) {
         using A = Arithmetic<T>;
         auto start = read<T>(c.argument(0)[0]), delta = read<T>(c.argument(2)[0]);
         T* out = c.output<T>();
@@ -137,8 +112,7 @@ const Op& LinSpace = define_op({
           c.output(0, {num});
         },
     .kernel = {[](const KernelCall& c) {
-      with_range_type(c.dtype(), [&](auto example) {
-        using T = decltype(example);
+      kernel::visit_type<range_types>(c.dtype(), [&]<class T>(T*) {
         using A = Arithmetic<T>;
         auto start = read<T>(c.argument(0)[0]), stop = read<T>(c.argument(1)[0]);
         int64_t num = c.output_shape()[0];

@@ -6,7 +6,9 @@
 #include "thalweg/core/complex.h"
 #include "thalweg/core/convert.h"
 #include "thalweg/core/threads.h"
+#include "thalweg/kernels/scalar_arithmetic.h"
 #include "thalweg/ops/apply.h"
+#include "thalweg/ops/elements.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/infer.h"
@@ -28,17 +30,11 @@ void infer_scan(InferCall& c) {
 
 struct Add {
   template <class T> static T start() { return T{}; }
-  template <class T> T operator()(T a, T x) const {
-    if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(x));
-    else return a + x;
-  }
+  template <class T> T operator()(T a, T x) const { return kernels::scalar::add(a, x); }
 };
 struct Multiply {
   template <class T> static T start() { return T(1); }
-  template <class T> T operator()(T a, T x) const {
-    if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(x));
-    else return a * x;
-  }
+  template <class T> T operator()(T a, T x) const { return kernels::scalar::multiply(a, x); }
 };
 // log(exp(a) + exp(x)): the larger one is taken out of the sum.
 struct LogAddExp {
@@ -79,35 +75,8 @@ template <class F, TypeSet S> void run_scan(const KernelCall& c) {
     scan_along<float, F>(x.data(), y.data(), outer, n, inner, attrs);
     return narrow_halves(c.dtype(), y.data(), c.output<uint16_t>(), total);
   }
-  auto scan = [&]<class T>(T) {
-    if constexpr (S.has(dtype_of<T>)) scan_along<T, F>(c.input<T>(0), c.output<T>(), outer, n, inner, attrs);
-  };
-  switch (c.dtype()) {
-    case DType::float32:
-      return scan(float{});
-    case DType::float64:
-      return scan(double{});
-    case DType::int8:
-      return scan(int8_t{});
-    case DType::int16:
-      return scan(int16_t{});
-    case DType::int32:
-      return scan(int32_t{});
-    case DType::int64:
-      return scan(int64_t{});
-    case DType::uint8:
-      return scan(uint8_t{});
-    case DType::uint16:
-      return scan(uint16_t{});
-    case DType::uint32:
-      return scan(uint32_t{});
-    case DType::uint64:
-      return scan(uint64_t{});
-    case DType::complex64:
-      return scan(std::complex<float>{});
-    default:
-      return scan(std::complex<double>{});
-  }
+  kernel::visit_type<S - half_types>(
+      c.dtype(), [&]<class T>(T*) { scan_along<T, F>(c.input<T>(0), c.output<T>(), outer, n, inner, attrs); });
 }
 
 const Op& Cumsum = define_op({

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "thalweg/kernels/scalar_arithmetic.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/comparison.h"
@@ -43,13 +44,13 @@ void refuse_empty_output(const KernelCall& c, int indices) {
 struct Plus {
   template <class T> auto operator()(const T& a, const T& b) const {
     if constexpr (std::is_same_v<T, bool>) return a || b;
-    else if constexpr (std::is_integral_v<T>) return static_cast<uint64_t>(a) + static_cast<uint64_t>(b);
+    else if constexpr (std::is_integral_v<T>) return kernels::scalar::add(a, b);
     else return a + b;
   }
 };
 struct Minus {
   template <class T> auto operator()(const T& a, const T& b) const {
-    if constexpr (std::is_integral_v<T>) return static_cast<uint64_t>(a) - static_cast<uint64_t>(b);
+    if constexpr (std::is_integral_v<T>) return kernels::scalar::subtract(a, b);
     else return a - b;
   }
 };
