@@ -1,5 +1,6 @@
 // Everything: `#include <thalweg/thalweg.h>`, `namespace tf = thalweg;`
 #pragma once
+#include "thalweg/autodiff/gradient_tape.h"
 #include "thalweg/core/complex.h"
 #include "thalweg/core/device.h"
 #include "thalweg/core/error.h"
@@ -25,6 +26,7 @@
 #include "thalweg/ops/einsum.h"
 #include "thalweg/ops/fft.h"
 #include "thalweg/ops/gather.h"
+#include "thalweg/ops/indexed_slices.h"
 #include "thalweg/ops/joining.h"
 #include "thalweg/ops/linalg.h"
 #include "thalweg/ops/loss_scaling.h"
@@ -62,3 +64,4 @@
 #include "thalweg/ops/transposing.h"
 #include "thalweg/ops/unique.h"
 #include "thalweg/ops/unravel.h"
+#include "thalweg/ops/variable.h"

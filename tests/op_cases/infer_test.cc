@@ -12,7 +12,7 @@ Tensor symbolic(const Tensor& t, const Shape& shape) {
   Tensor s(TensorImpl::make());
   s.impl()->dtype = t.dtype();
   s.impl()->shape = shape;
-  s.impl()->symbolic = true;
+  s.impl()->form = Form::symbolic;
   return s;
 }
 

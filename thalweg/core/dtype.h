@@ -76,6 +76,8 @@ inline constexpr TypeSet complex_types = types(complex64, complex128);
 inline constexpr TypeSet real_types = float_types | int_types;
 inline constexpr TypeSet number_types = real_types | complex_types;
 /// Every type whose elements are plain bytes.
+/// What has derivatives.
+inline constexpr TypeSet differentiable_types = float_types | complex_types;
 inline constexpr TypeSet plain_types = number_types | types(bool_);
 inline constexpr TypeSet all_types = plain_types | types(string, resource, variant);
 

@@ -10,6 +10,7 @@
 #include "thalweg/core/device.h"
 #include "thalweg/core/error.h"
 #include "thalweg/core/format.h"
+#include "thalweg/core/indexed_slices.h"
 #include "thalweg/core/resource.h"
 #include "thalweg/core/sanitizer.h"
 
@@ -61,6 +62,7 @@ TensorImpl* TensorImpl::make() {
 
 void TensorImpl::destroy(TensorImpl* p) {
   if (p->buffer) p->buffer->drop();
+  else if (p->form == Form::slices) [[unlikely]] detail::destroy_slices(p);
   else if (is_object(p->dtype) && p->data) destroy_objects(p->dtype, p->data, static_cast<size_t>(p->shape.count()));
   FreeBlocks& list = free_blocks;
   bool keep = keep_blocks && list.count < most_free_blocks && (list.state == FreeBlocks::open || open_list());
@@ -214,16 +216,19 @@ TensorImpl* Tensor::undefined() {
 
 void Tensor::unreadable(DType wanted) const {
   const TensorImpl* p = impl();
-  if (p->symbolic)
+  if (p->form == Form::symbolic)
     throw TypeError(
         "a symbolic tensor has no value yet: it is being traced. Use tf::cond, tf::while_loop or tf::print");
+  if (p->form == Form::slices)
+    throw TypeError("this tensor has the form of IndexedSlices: make it an array with convert_to_tensor, then read it");
+  if (p->form == Form::outline) throw errors::InternalError("a value was read that the tape did not keep");
   throw TypeError("this tensor holds " + std::string(name_of(p->dtype)) + ", not " + std::string(name_of(wanted)) +
                   ": read it as that type, or cast it first");
 }
 
 void Tensor::read_item(DType wanted, void* value) const {
   const TensorImpl* p = impl();
-  if (p->symbolic) unreadable(wanted);
+  if (p->form != Form::array) unreadable(wanted);
   if (size() != 1) throw ValueError("item() needs one element, this tensor has shape " + shape().brackets());
   if (wanted == p->dtype && wanted == DType::string)
     *static_cast<std::string*>(value) = *static_cast<const std::string*>(p->data);
@@ -233,7 +238,7 @@ void Tensor::read_item(DType wanted, void* value) const {
 
 Tensor::operator bool() const {
   const TensorImpl* p = impl();
-  if (p->symbolic) unreadable(DType::bool_);
+  if (p->form != Form::array) unreadable(DType::bool_);
   if (size() != 1)
     throw ValueError("the truth of a tensor with shape " + shape().brackets() +
                      " is not defined: use reduce_any or reduce_all");
@@ -257,14 +262,25 @@ Tensor Tensor::gpu(int index) const {
   throw InvalidArgumentError("there is no GPU:" + std::to_string(index) + "; the devices are: " + device_list());
 }
 
+namespace {
+std::string slices_str(const IndexedSlices& s) {
+  std::string text = "IndexedSlices(indices=" + s.indices.str() + ", values=" + s.values.str();
+  return text + (s.dense_shape.defined() ? ", dense_shape=" + s.dense_shape.str() : "") + ")";
+}
+}  // namespace
+
 std::string Tensor::str() const {
   const TensorImpl* p = impl();
-  if (p->symbolic) return "Tensor(shape=" + p->shape.str() + ", dtype=" + std::string(name_of(p->dtype)) + ")";
+  if (p->form == Form::slices) return slices_str(indexed_slices(*this));
+  if (p->form != Form::array)
+    return "Tensor(shape=" + p->shape.str() + ", dtype=" + std::string(name_of(p->dtype)) + ")";
   return tensor_str(p->dtype, p->shape, p->data);
 }
 std::string Tensor::repr() const {
   const TensorImpl* p = impl();
-  if (p->symbolic) return "<tf.Tensor shape=" + p->shape.str() + " dtype=" + std::string(name_of(p->dtype)) + ">";
+  if (p->form == Form::slices) return str();
+  if (p->form != Form::array)
+    return "<tf.Tensor shape=" + p->shape.str() + " dtype=" + std::string(name_of(p->dtype)) + ">";
   return tensor_repr(p->dtype, p->shape, p->data);
 }
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {

@@ -25,15 +25,25 @@ enum class Weak : uint8_t {
            // then)
 };
 
+/// What stands behind a tensor.
+enum class Form : uint8_t {
+  array,     // its elements
+  symbolic,  // a value that tracing will compute later
+  slices,    // some rows, the others are zero: the gradient of a lookup. Ops that do not know the form make it an array
+  outline,   // dtype and shape alone: what a tape keeps of a value that no gradient reads
+};
+
 /// The block behind a tensor: a scalar needs nothing else, larger data lives in a Buffer.
 struct alignas(64) TensorImpl {
   std::atomic<uint32_t> refs{1};
   DType dtype = DType::invalid;
   uint8_t device = 0;
   Weak weak = Weak::strong;
-  bool symbolic = false;  // a value that tracing will compute later
+  Form form = Form::array;
+  // Where it comes from, for tapes and graphs: result `output_index` of entry `track_entry` in the log `track`.
   int32_t output_index = 0;
-  uint64_t track = 0;  // the recording that made it, for tapes
+  uint32_t track_entry = 0;
+  uint64_t track = 0;
   void* data = nullptr;
   Buffer* buffer = nullptr;  // null: the data is inline
   void* node = nullptr;      // the graph node that makes it, while tracing
@@ -161,7 +171,7 @@ class THALWEG_API Tensor {
   /// The number of elements.
   int64_t size() const { return shape().count(); }
   size_t nbytes() const { return static_cast<size_t>(size()) * size_of(dtype()); }
-  bool is_symbolic() const { return impl()->symbolic; }
+  bool is_symbolic() const { return impl()->form == Form::symbolic; }
   /// Where it lives: `/job:localhost/replica:0/task:0/device:CPU:0`.
   std::string device() const;
   /// The same tensor on CPU:0 (itself when it is there), or on a GPU: an error that names the devices there are.
@@ -220,7 +230,7 @@ class THALWEG_API Tensor {
   static void check_count(const Shape& shape, int64_t count);
   [[noreturn]] static TensorImpl* undefined();
   void check_readable(DType wanted) const {
-    if (!p_ || p_->symbolic || p_->dtype != wanted) [[unlikely]]
+    if (!p_ || p_->form != Form::array || p_->dtype != wanted) [[unlikely]]
       unreadable(wanted);
   }
   [[noreturn]] void unreadable(DType wanted) const;
@@ -248,6 +258,12 @@ constexpr DType natural_dtype(const TensorImpl& t) {
 /// A weak value as a strong tensor of this dtype; throws TypeError where a literal cannot be that (1.5 as int32).
 THALWEG_API Tensor strengthen(const Tensor& weak, DType dtype);
 
+/// Something that holds a tensor and gives it when asked, such as a variable.
+template <class T>
+concept TensorHolder = requires(const T& t) {
+  { t.value() } -> std::same_as<Tensor>;
+};
+
 /// What TensorFlow calls tensor-like: a tensor, or a bare number, string or list that takes the dtype of the tensors
 /// it meets in an op. `maximum(x, 0)` and `add(x, {1, 2})` work for any dtype of x.
 class THALWEG_API TensorLike {
@@ -257,6 +273,7 @@ class THALWEG_API TensorLike {
     if constexpr (std::is_floating_point_v<T>) keep_real(static_cast<double>(value));
     p_->weak = Weak::bare;
   }
+  template <TensorHolder T> TensorLike(const T& holder) : owned_(holder.value()), p_(owned_.get()) {}  // NOLINT
   TensorLike(const char* text) : owned_(text), p_(owned_.get()) {}                                     // NOLINT
   TensorLike(const std::string& text) : owned_(text), p_(owned_.get()) {}                              // NOLINT
   TensorLike(std::initializer_list<Literal> list) : owned_(list, Weak::bare), p_(owned_.get()) {}      // NOLINT
@@ -283,7 +300,7 @@ class THALWEG_API TensorLike {
 };
 
 /// What operators are for: at least one operand is a tensor (or a variable), the other is tensor-like.
-template <class T> inline constexpr bool is_tensor_value = std::derived_from<T, Tensor>;
+template <class T> inline constexpr bool is_tensor_value = std::derived_from<T, Tensor> || TensorHolder<T>;
 template <class X, class Y>
 concept Operands = (is_tensor_value<X> || is_tensor_value<Y>) && std::convertible_to<const X&, TensorLike> &&
                    std::convertible_to<const Y&, TensorLike>;

@@ -7,6 +7,7 @@
 
 #include "thalweg/core/device.h"
 #include "thalweg/core/error.h"
+#include "thalweg/ops/indexed_slices.h"
 
 namespace thalweg {
 namespace {
@@ -166,6 +167,30 @@ DType uniform_dtype(const Op& op, std::span<const TensorRef> in) {
   apply(op, {strong, in.size()}, attrs, out, temporaries);
 }
 
+// Slices become arrays: the op knows nothing else.
+[[gnu::noinline]] void apply_slices(const Op& op, std::span<const TensorRef> in, AttrsRef attrs,
+                                    std::span<TensorImpl*> out) {
+  std::vector<Tensor> held(in.size());
+  std::vector<TensorRef> whole(in.begin(), in.end());
+  for (size_t i = 0; i < in.size(); ++i)
+    if (in[i].p->form == Form::slices) {
+      held[i] = to_array(in[i].tensor());
+      whole[i] = held[i];
+    }
+  apply(op, whole, attrs, out);
+}
+
+[[noreturn]] void refuse_outline(const Op& op) {
+  throw errors::InternalError(std::string(op.name) +
+                              " reads a value that the tape did not keep: the op whose gradient this is "
+                              "must name it in grad_reads");
+}
+[[noreturn]] void refuse_symbolic(const Op& op) {
+  throw TypeError(std::string(op.name) +
+                  ": a symbolic tensor was used outside of the function that was being traced when it was made; return "
+                  "it from that function instead");
+}
+
 /// The input whose memory the result may take: a temporary nobody else holds, of the result's type and shape.
 TensorImpl* donor(const Op& op, std::span<const TensorRef> in, const TensorImpl& out, unsigned temporaries) {
   if (!op.traits.elementwise || is_object(out.dtype)) return nullptr;
@@ -206,11 +231,16 @@ void compute(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::s
 [[gnu::noinline]] bool check_slowly(const Op& op, std::span<const TensorRef> in, AttrsRef attrs,
                                     std::span<TensorImpl*> out, unsigned temporaries) {
   check_defined(op, in);
-  for (const TensorRef& t : in)
-    if (t.p->weak != Weak::strong) {
-      apply_weak(op, in, attrs, out, temporaries);
-      return true;
-    }
+  bool weak = false, slices = false;
+  for (const TensorRef& t : in) {
+    weak |= t.p->weak != Weak::strong;
+    slices |= t.p->form == Form::slices;
+    if (t.p->form == Form::outline && !op.traits.shape_only) refuse_outline(op);
+    if (t.p->form == Form::symbolic && !thread_state.tracer) refuse_symbolic(op);
+  }
+  if (slices) apply_slices(op, in, attrs, out);
+  else if (weak) apply_weak(op, in, attrs, out, temporaries);
+  if (slices || weak) return true;
   check_types(op, in);
   return false;
 }
@@ -221,12 +251,15 @@ constexpr const char* no_memory = "out of memory: the system has none left to wo
   throw ResourceExhaustedError(why.starts_with(op.name) ? why : std::string(op.name) + ": " + why);
 }
 
+// A strong array: both enumerations have that as their zero.
+bool is_plain(const TensorImpl& t) { return (static_cast<unsigned>(t.weak) | static_cast<unsigned>(t.form)) == 0; }
+
 bool is_common(const Op& op, std::span<const TensorRef> in) {
   if (!op.uniform || in.size() != op.args.size()) return false;
   const TensorImpl* first = in[0].p;
-  if (!first || first->weak != Weak::strong || !op.uniform_types.has(first->dtype)) return false;
+  if (!first || !is_plain(*first) || !op.uniform_types.has(first->dtype)) return false;
   for (size_t i = 1; i < in.size(); ++i)
-    if (!in[i].p || in[i].p->dtype != first->dtype || in[i].p->weak != Weak::strong) return false;
+    if (!in[i].p || in[i].p->dtype != first->dtype || !is_plain(*in[i].p)) return false;
   return true;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <initializer_list>
+#include <memory>
 
 #include "thalweg/core/thread_state.h"
 #include "thalweg/ops/op.h"
@@ -14,12 +15,25 @@ class Tracer {
   virtual ~Tracer() = default;
   virtual void add(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl* const> out) = 0;
 };
+/// The way back through something that is no op: a custom gradient, a call of a traced function.
+class BackwardFunction {
+ public:
+  virtual ~BackwardFunction() = default;
+  /// The gradients of the inputs (None where there is none) from those of the outputs, all of them defined. Bit i of
+  /// `wanted` says that somebody needs the gradient of input i; inputs past the 63rd are always wanted.
+  virtual std::vector<Tensor> run(std::span<const Tensor> output_grads, uint64_t wanted) = 0;
+};
 /// Sees every op while a tape is active.
 class Recorder {
  public:
   virtual ~Recorder() = default;
   virtual void record(const Op& op, std::span<const TensorRef> in, AttrsRef attrs,
                       std::span<TensorImpl* const> out) = 0;
+  /// Results that `backward` differentiates; they must be fresh tensors.
+  virtual void record(std::span<const Tensor> in, std::span<const Tensor> out,
+                      std::unique_ptr<BackwardFunction> backward) = 0;
+  /// A trainable variable is about to be read.
+  virtual void access(const Tensor& handle) = 0;
 };
 
 /// Checks the inputs against the signature, infers, then runs the kernel or adds a node. Writes fresh tensors, each

@@ -189,6 +189,22 @@ const Op& Tile = define_op({
 Tensor tile(const TensorLike& input, const TensorLike& multiples) {
   return apply1(Tile, {input, index_tensor(multiples)});
 }
+Tensor sum_to_shape_of(const Tensor& like, const Tensor& broadcast) {
+  const Shape &from = broadcast.shape(), &to = like.shape();
+  if (!from.is_fully_defined() || !to.is_fully_defined()) {
+    Tensor dims = shape(like);
+    auto axes = apply_n<2>(BroadcastGradientArgs, {dims, shape(broadcast)});
+    return reshape(detail::sum_along(broadcast, axes[0]), dims);
+  }
+  if (from == to) return broadcast;
+  std::vector<int64_t> axes;
+  int more = from.rank() - to.rank();
+  for (int i = 0; i < from.rank(); ++i)
+    if (i < more || (to[i - more] == 1 && from[i] != 1)) axes.push_back(i);
+  Tensor sum = reduce_sum(broadcast, {.axis = axes});
+  return sum.shape() == to ? sum : reshape(sum, std::vector<int64_t>(to.dims().begin(), to.dims().end()));
+}
+
 Tensor broadcast_to(const TensorLike& input, const TensorLike& shape) {
   return apply1(BroadcastTo, {input, index_tensor(shape)});
 }

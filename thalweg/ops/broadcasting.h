@@ -13,4 +13,7 @@ THALWEG_API Tensor broadcast_dynamic_shape(const TensorLike& shape_x, const Tens
 /// The input repeated as a whole along each axis.
 THALWEG_API Tensor tile(const TensorLike& input, const TensorLike& multiples);
 
+/// The way back from broadcasting: what belongs to one element of `like`, summed up in its shape.
+THALWEG_API Tensor sum_to_shape_of(const Tensor& like, const Tensor& broadcast);
+
 }  // namespace thalweg

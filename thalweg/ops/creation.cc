@@ -68,7 +68,7 @@ const Op& ZerosLike = define_op({
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
     .kernel = {[](const KernelCall& c) { kernels::clear_elements(c.dtype(), c.output(), c.count(0)); }},
-    .traits = {.not_differentiable = constant_reason},
+    .traits = {.shape_only = true, .not_differentiable = constant_reason},
 });
 
 const Op& OnesLike = define_op({
@@ -83,7 +83,7 @@ const Op& OnesLike = define_op({
       convert_elements(DType::bool_, &truth, c.dtype(), one, 1);
       kernels::fill_elements(c.dtype(), one, c.output(), c.count(0));
     }},
-    .traits = {.not_differentiable = constant_reason},
+    .traits = {.shape_only = true, .not_differentiable = constant_reason},
 });
 
 struct EmptyAttrs {

@@ -1,6 +1,7 @@
 #include "thalweg/ops/gather.h"
 
 #include "thalweg/core/error.h"
+#include "thalweg/core/index.h"
 #include "thalweg/core/threads.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/broadcasting.h"
@@ -11,6 +12,7 @@
 #include "thalweg/ops/elements.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/grad_call.h"
+#include "thalweg/ops/indexed_slices.h"
 #include "thalweg/ops/indices.h"
 #include "thalweg/ops/joining.h"
 #include "thalweg/ops/math.h"
@@ -21,6 +23,8 @@
 #include "thalweg/ops/segments.h"
 #include "thalweg/ops/selection.h"
 #include "thalweg/ops/shaping.h"
+#include "thalweg/ops/variable.h"
+#include "thalweg/ops/variable_ops.h"
 
 namespace thalweg {
 namespace {
@@ -28,30 +32,39 @@ namespace {
 constexpr TypeSet gather_index_types = types(int16, int32, int64);
 
 // params [batch, outer, length, row], indices [batch, count] -> [batch, outer, count, row].
-void gather_rows(const KernelCall& c, int axis, int batch_dims) {
-  const Shape& params = c.shape(0);
+void gather_rows(const KernelCall& c, const Tensor& from, int axis, int batch_dims) {
+  const Shape& params = from.shape();
   Indices indices(c, 1);
   int64_t length = params[axis], row = params.count(axis + 1, params.rank());
   check_indices(c, 1, indices, length);
   if (c.output_shape().count() == 0) return;
   int64_t outer = params.count(batch_dims, axis), batches = params.count(0, batch_dims);
   int64_t count = indices.size() / batches;
-  auto bytes = static_cast<int64_t>(size_of(c.dtype())) * row;
-  const auto* in = c.input<std::byte>(0);
+  auto bytes = static_cast<int64_t>(size_of(from.dtype())) * row;
+  const auto* in = static_cast<const std::byte*>(from.impl()->data);
   auto* out = c.output<std::byte>();
-  kernel::visit_row_copy(c.dtype(), row, [&](const auto& copy) {
-    double nanoseconds = 1 + static_cast<double>(row) * kernel::nanoseconds_to_move(c.dtype());
+  kernel::visit_row_copy(from.dtype(), row, [&](const auto& copy) {
+    double nanoseconds = 1 + static_cast<double>(row) * kernel::nanoseconds_to_move(from.dtype());
     parallel_for(batches * outer * count, nanoseconds, [&](int64_t begin, int64_t end) {
       int64_t slice = begin / count, i = begin % count;
       while (begin < end) {
         const int64_t* list = indices.data() + slice / outer * count;
-        const std::byte* from = in + slice * length * bytes;
-        for (; i < count && begin < end; ++i, ++begin) copy(from + list[i] * bytes, out + begin * bytes);
+        const std::byte* rows = in + slice * length * bytes;
+        for (; i < count && begin < end; ++i, ++begin) copy(rows + list[i] * bytes, out + begin * bytes);
         ++slice;
         i = 0;
       }
     });
   });
+}
+
+// The gradient of rows that were looked up: slices, however large the table is.
+Tensor grad_of_rows(const Tensor& grad, const Tensor& indices, const Tensor& dims) {
+  Tensor rows = indices.dtype() == DType::int16 ? cast(indices, DType::int32) : indices;
+  Tensor all = Tensor::empty(dims.dtype(), {1});
+  if (dims.dtype() == DType::int32) *all.mutable_data<int32_t>() = -1;
+  else *all.mutable_data<int64_t>() = -1;
+  return IndexedSlices{reshape(grad, concat({all, dims(slice_from(1))}, 0)), reshape(rows, {-1}), dims};
 }
 
 struct GatherAttrs {
@@ -69,11 +82,9 @@ const Op& Gather = define_op({
           if (!c.shape(0).has_rank() || !c.shape(1).has_rank()) return c.output(0, Shape::unknown_rank());
           c.output(0, c.shape(1).concatenate(Shape(c.shape(0).dims().subspan(1))));
         },
-    .kernel = {[](const KernelCall& c) { gather_rows(c, 0, 0); }},
-    .grad =
-        [](GradCall& g) {
-          g.input_grad(0, tensor_scatter_nd_add(zeros_like(g.input(0)), expand_dims(g.input(1), -1), g.output_grad()));
-        },
+    .kernel = {[](const KernelCall& c) { gather_rows(c, c.tensor(0), 0, 0); }},
+    .grad = [](GradCall& g) { g.input_grad(0, grad_of_rows(g.output_grad(), g.input(1), shape(g.input(0)))); },
+    .grad_reads = reads::inputs<1>,
 });
 
 struct GatherV2Attrs {
@@ -91,25 +102,40 @@ template <class Call> int checked_batch_dims(const Call& c, int64_t batch_dims, 
   return static_cast<int>(batch_dims);
 }
 
+// params[:axis] + indices[batch_dims:] + params[axis + 1:]
+template <class Call>
+Shape gathered_shape(const Call& c, const Shape& params, const Shape& indices, int axis, int batch_dims) {
+  for (int d = 0; d < batch_dims; ++d)
+    if (params[d] >= 0 && indices[d] >= 0 && params[d] != indices[d])
+      c.fail("the batch dimensions differ: params[" + std::to_string(d) + "] is " + std::to_string(params[d]) +
+             ", indices[" + std::to_string(d) + "] is " + std::to_string(indices[d]));
+  Shape out;
+  for (int d = 0; d < axis; ++d) out.push_back(d < batch_dims && params[d] < 0 ? indices[d] : params[d]);
+  for (int d = batch_dims; d < indices.rank(); ++d) out.push_back(indices[d]);
+  for (int d = axis + 1; d < params.rank(); ++d) out.push_back(params[d]);
+  return out;
+}
+
 void infer_gather(InferCall& c) {
   const Shape &params = c.shape(0), &indices = c.shape(1);
   c.require_rank(2, 0);
   c.require_rank_at_least(0, 1);
   if (!params.has_rank() || !indices.has_rank()) return c.output(0, Shape::unknown_rank());
   int batch_dims = checked_batch_dims(c, c.attrs<GatherV2Attrs>().batch_dims, params.rank(), indices.rank());
-  for (int d = 0; d < batch_dims; ++d)
-    if (params[d] >= 0 && indices[d] >= 0 && params[d] != indices[d])
-      c.fail("the batch dimensions differ: params[" + std::to_string(d) + "] is " + std::to_string(params[d]) +
-             ", indices[" + std::to_string(d) + "] is " + std::to_string(indices[d]));
-  if (!c.has_value(2)) return c.output(0, Shape::of_rank(params.rank() + indices.rank() - batch_dims - 1));
+  if (!c.has_value(2)) {
+    gathered_shape(c, params, indices, batch_dims, batch_dims);  // refuses batches that differ
+    return c.output(0, Shape::of_rank(params.rank() + indices.rank() - batch_dims - 1));
+  }
   int axis = c.axis(c.scalar(2), params.rank());
   if (axis < batch_dims)
     c.fail("batch_dims (" + std::to_string(batch_dims) + ") must be at most axis (" + std::to_string(axis) + ")");
-  Shape out;
-  for (int d = 0; d < axis; ++d) out.push_back(d < batch_dims && params[d] < 0 ? indices[d] : params[d]);
-  for (int d = batch_dims; d < indices.rank(); ++d) out.push_back(indices[d]);
-  for (int d = axis + 1; d < params.rank(); ++d) out.push_back(params[d]);
-  c.output(0, out);
+  c.output(0, gathered_shape(c, params, indices, axis, batch_dims));
+}
+
+// Adds up the elements of a gradient by the place, counted through a tensor of shape `dims`, that each came from.
+Tensor sum_by_place(const Tensor& grad, const Tensor& places, const Tensor& dims) {
+  Tensor sums = math::unsorted_segment_sum(reshape(grad, {-1}), reshape(places, {-1}), reduce_prod(dims));
+  return reshape(sums, dims);
 }
 
 // Every element of the output came from one place of params: the gradients that belong to one place are added up.
@@ -118,11 +144,9 @@ void grad_of_gather(GradCall& g) {
   int64_t batch_dims = g.attrs<GatherV2Attrs>().batch_dims;
   Tensor dims = shape(params, {.out_type = int64});
   if (batch_dims == 0 && !axis.is_symbolic() && axis.item<int64_t>() == 0)
-    return g.input_grad(0, math::unsorted_segment_sum(grad, indices, gather(dims, 0)));
-  Tensor count = size(params, {.out_type = int64});
-  Tensor places = apply1(g.op, {reshape(range(count), dims), indices, axis}, GatherV2Attrs{batch_dims});
-  Tensor sums = math::unsorted_segment_sum(reshape(grad, {-1}), reshape(places, {-1}), count);
-  g.input_grad(0, reshape(sums, dims));
+    return g.input_grad(0, grad_of_rows(grad, indices, dims));
+  Tensor numbers = reshape(range(size(params, {.out_type = int64})), dims);
+  g.input_grad(0, sum_by_place(grad, apply1(g.op, {numbers, indices, axis}, GatherV2Attrs{batch_dims}), dims));
 }
 
 const Op& GatherV2 = define_op({
@@ -134,10 +158,56 @@ const Op& GatherV2 = define_op({
     .infer = infer_gather,
     .kernel = {[](const KernelCall& c) {
       int64_t axis = c.scalar(2);
-      gather_rows(c, static_cast<int>(axis < 0 ? axis + c.shape(0).rank() : axis),
+      gather_rows(c, c.tensor(0), static_cast<int>(axis < 0 ? axis + c.shape(0).rank() : axis),
                   checked_batch_dims(c, c.attrs<GatherV2Attrs>().batch_dims, c.shape(0).rank(), c.shape(1).rank()));
     }},
     .grad = grad_of_gather,
+    .grad_reads = reads::inputs<1, 2>,
+});
+
+struct ResourceGatherAttrs {
+  int64_t batch_dims = 0;
+  bool validate_indices = true;
+  DType dtype = DType::invalid;
+};
+// Variables are looked up where they lie: only the rows are copied.
+const Op& ResourceGather = define_op({
+    .name = "ResourceGather",
+    .doc = "The rows of a variable that the indices name; the leading batch_dims dimensions go together.",
+    .signature = "resource: resource, indices: Tindices -> output: dtype",
+    .types = {{"Tindices", index_types}},
+    .attrs = attrs_of<ResourceGatherAttrs>(),
+    .infer =
+        [](InferCall& c) {
+          const auto& a = c.attrs<ResourceGatherAttrs>();
+          const Shape& indices = c.shape(1);
+          if (!c.has_value(0)) return c.output(0, a.dtype, Shape::unknown_rank());
+          const VariableResource& variable = variable_of(c.tensor(0));
+          const Shape& params = variable.shape();
+          if (variable.dtype() != a.dtype)
+            c.fail(variable.describe() + " was used with the dtype " + std::string(name_of(a.dtype)));
+          if (!params.has_rank() || !indices.has_rank()) return c.output(0, a.dtype, Shape::unknown_rank());
+          int batch_dims = checked_batch_dims(c, a.batch_dims, params.rank(), indices.rank());
+          c.output(0, a.dtype, gathered_shape(c, params, indices, batch_dims, batch_dims));
+        },
+    .kernel = {[](const KernelCall& c) {
+      Tensor params = variable_of(c.tensor(0)).read();
+      int batch_dims =
+          checked_batch_dims(c, c.attrs<ResourceGatherAttrs>().batch_dims, params.rank(), c.shape(1).rank());
+      c.allocate(0, gathered_shape(c, params.shape(), c.shape(1), batch_dims, batch_dims));
+      gather_rows(c, params, batch_dims, batch_dims);
+    }},
+    .grad =
+        [](GradCall& g) {
+          int64_t batch_dims = g.attrs<ResourceGatherAttrs>().batch_dims;
+          Tensor dims = variable_shape(g.input(0));
+          if (batch_dims == 0) return g.input_grad(0, grad_of_rows(g.output_grad(), g.input(1), dims));
+          Tensor numbers = reshape(range(reduce_prod(dims)), dims);
+          Tensor places = gather(numbers, g.input(1), {.batch_dims = batch_dims});
+          g.input_grad(0, sum_by_place(g.output_grad(), places, dims));
+        },
+    .grad_reads = reads::inputs<0, 1>,
+    .traits = {.stateful = true},
 });
 
 void infer_gather_nd(InferCall& c) {
@@ -208,6 +278,11 @@ Tensor with_batch_coordinates(const Shape& params, const Tensor& indices, int64_
 }
 
 }  // namespace
+
+Tensor Variable::sparse_read(const TensorLike& indices) const {
+  note_access(handle());
+  return apply1(ResourceGather, {handle(), indices}, ResourceGatherAttrs{.dtype = dtype()});
+}
 
 Tensor gather(const TensorLike& params, const TensorLike& indices, const GatherOptions& options) {
   Tensor axis = options.axis.value_or(options.batch_dims);

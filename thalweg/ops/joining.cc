@@ -58,7 +58,7 @@ void infer_concat(InferCall& c, std::span<const TensorRef> values, int axis_argu
     if (own >= 0) rank = own;
   }
   if (rank == 0) c.fail("scalars cannot be joined: use stack");
-  if (rank < 0 || axis_input.p->symbolic) return c.output(0, values[0].p->dtype, Shape::of_rank(rank));
+  if (rank < 0 || axis_input.p->form == Form::symbolic) return c.output(0, values[0].p->dtype, Shape::of_rank(rank));
   int axis = checked_axis(c, integer(c, axis_argument), rank);
   Shape out = common_shape(c, values, axis);
   int64_t length = 0;
@@ -109,7 +109,7 @@ const Op& ConcatOffset = define_op({
             const TensorImpl& s = *shapes[i].p;
             if (s.shape.has_rank() && s.shape.rank() != 1)
               c.fail("each shape must be a vector, got " + s.shape.brackets());
-            known = known && !s.symbolic;
+            known = known && s.form != Form::symbolic;
             c.output(static_cast<int>(i), s.dtype, s.shape.has_rank() ? s.shape : Shape::of_rank(1));
           }
           if (c.shape(0).is_fully_defined() && c.shape(0).num_elements() != 1) c.fail("concat_dim must be a scalar");

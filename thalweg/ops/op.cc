@@ -257,9 +257,8 @@ void KernelCall::allocate(int i, const Shape& shape) const {
   o->allocate();
 }
 
-void KernelCall::share(int i, int input) const {
-  const TensorImpl* from = in_[static_cast<size_t>(input)].p;
-  TensorImpl* o = out_[static_cast<size_t>(i)];
+namespace {
+void show_memory(TensorImpl* o, const TensorImpl* from) {
   if (!from->buffer) {  // small data lies in the block itself: a copy is cheaper than a count
     o->allocate();
     copy_elements(o->dtype, from->data, o->data, o->shape.count());
@@ -268,6 +267,19 @@ void KernelCall::share(int i, int input) const {
   o->buffer = from->buffer;
   o->buffer->retain();
   o->data = from->data;
+}
+}  // namespace
+
+void KernelCall::share(int i, int input) const {
+  show_memory(out_[static_cast<size_t>(i)], in_[static_cast<size_t>(input)].p);
+}
+void KernelCall::adopt(int i, const Tensor& value) const {
+  TensorImpl* o = out_[static_cast<size_t>(i)];
+  if (!o->shape.is_compatible_with(value.shape()) || o->dtype != value.dtype())
+    fail("result " + std::to_string(i) + " was inferred as " + o->shape.brackets() + " but is " +
+         value.shape().brackets());
+  o->shape = value.shape();
+  show_memory(o, value.impl());
 }
 
 void KernelCall::fail(const std::string& why) const { fail_op(op, in_, why); }

@@ -26,10 +26,11 @@ class InferCall {
   int num_outputs() const { return static_cast<int>(out_.size()); }
   const Shape& shape(int i) const { return in_[static_cast<size_t>(i)].p->shape; }
   DType dtype(int i) const { return in_[static_cast<size_t>(i)].p->dtype; }
+  const Tensor& tensor(int i) const { return in_[static_cast<size_t>(i)].tensor(); }
   /// The inputs of one argument of the signature: several where it is a list.
   std::span<const TensorRef> argument(int i) const;
   /// Whether the value of an input is known now (it is not while tracing).
-  bool has_value(int i) const { return !in_[static_cast<size_t>(i)].p->symbolic; }
+  bool has_value(int i) const { return in_[static_cast<size_t>(i)].p->form != Form::symbolic; }
   /// The value of a small integer input, as int64; call only when it has a value.
   std::vector<int64_t> values(int i) const;
   /// The one value of an integer input; fails unless it is a scalar (or has one element).
@@ -95,6 +96,8 @@ class KernelCall {
   void allocate(int i, const Shape& shape) const;
   /// Output i shows the memory of an input with the output's own shape (reshape, identity): no copy.
   void share(int i, int input) const;
+  /// Output i is this value, shape and memory (what a variable holds): no copy.
+  void adopt(int i, const Tensor& value) const;
 
   [[noreturn]] void fail(const std::string& why) const;
 
@@ -115,9 +118,25 @@ struct Traits {
   bool commutative = false;
   bool stateful = false;                     // must run exactly once per call, in program order
   bool view = false;                         // the kernel shares an input's memory instead of filling its own
+  bool shape_only = false;                   // dtype and shape of the inputs decide everything
   const char* not_differentiable = nullptr;  // why there is no gradient
 };
 inline constexpr Traits elementwise{.elementwise = true};
+
+/// Which values a gradient reads, one bit each (bit 31: it and all that follow); a tape keeps only those. Shapes and
+/// dtypes are always there.
+struct Reads {
+  uint32_t inputs = ~0u, outputs = ~0u;
+  static constexpr bool has(uint32_t set, size_t i) { return set >> (i < 31 ? i : 31) & 1; }
+};
+namespace reads {
+inline constexpr Reads nothing{0, 0};
+/// `reads::inputs<0, 2>`: these inputs and no output.
+template <int... I> inline constexpr Reads inputs{((1u << I) | ... | 0u), 0};
+template <int... I> inline constexpr Reads outputs{0, ((1u << I) | ... | 0u)};
+inline constexpr Reads all_inputs{~0u, 0};
+constexpr Reads operator|(Reads a, Reads b) { return {a.inputs | b.inputs, a.outputs | b.outputs}; }
+}  // namespace reads
 
 /// The types one type attribute of the signature may take.
 struct TypeRule {
@@ -135,6 +154,7 @@ struct OpDef {
   void (*infer)(InferCall&) = nullptr;
   Kernel kernel = {};
   void (*grad)(GradCall&) = nullptr;
+  Reads grad_reads = {};
   Traits traits = {};
 };
 

@@ -71,8 +71,7 @@ const Op& DynamicPartition = define_op({
           int64_t count = g.attrs<DynamicPartitionAttrs>().num_partitions;
           Tensor places = reshape(range(size(g.input(1))), shape(g.input(1)));
           std::vector<Tensor> grads;
-          for (int i = 0; i < static_cast<int>(count); ++i)
-            grads.push_back(g.output_grad(i).defined() ? g.output_grad(i) : zeros_like(g.output(i)));
+          for (int i = 0; i < static_cast<int>(count); ++i) grads.push_back(g.output_grad(i));
           Tensor rows = dynamic_stitch(dynamic_partition(places, g.input(1), count), grads);
           g.input_grad(0, reshape(rows, shape(g.input(0))));
         },

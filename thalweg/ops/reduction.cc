@@ -7,15 +7,19 @@
 #include "thalweg/core/threads.h"
 #include "thalweg/kernels/reduce.h"
 #include "thalweg/ops/apply.h"
+#include "thalweg/ops/broadcasting.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/comparison.h"
 #include "thalweg/ops/creation.h"
+#include "thalweg/ops/division.h"
 #include "thalweg/ops/function.h"
+#include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/infer.h"
 #include "thalweg/ops/math.h"
 #include "thalweg/ops/math_complex.h"
 #include "thalweg/ops/math_elementary.h"
 #include "thalweg/ops/math_rounding.h"
+#include "thalweg/ops/scatter.h"
 #include "thalweg/ops/selection.h"
 #include "thalweg/ops/shaping.h"
 
@@ -147,6 +151,27 @@ struct NormOf {
   }
 };
 
+// The input's shape with length 1 along the reduced axes: what keep_dims would have given.
+Tensor kept_shape(const GradCall& g) {
+  const Tensor &input = g.input(0), &axes = g.input(1);
+  const Shape& shape_in = input.shape();
+  if (shape_in.is_fully_defined() && !axes.is_symbolic()) {
+    Tensor kept = Tensor::empty(DType::int64, {shape_in.rank()});
+    auto* dims = kept.mutable_data<int64_t>();
+    std::copy(shape_in.dims().begin(), shape_in.dims().end(), dims);
+    Tensor wide = cast(axes, DType::int64);
+    for (int64_t axis : wide.span<int64_t>()) dims[axis < 0 ? axis + shape_in.rank() : axis] = 1;
+    return kept;
+  }
+  Tensor named = reshape(cast(axes, DType::int32), {-1, 1});
+  named = where(less(named, 0), named + rank(input), named);
+  return tensor_scatter_nd_update(shape(input), named, ones_like(reshape(named, {-1})));
+}
+// A gradient of the result, repeated along the axes that were reduced.
+Tensor spread(const GradCall& g, const Tensor& gradient) {
+  return broadcast_to(reshape(gradient, kept_shape(g)), shape(g.input(0)));
+}
+
 const Op& Sum = define_op({
     .name = "Sum",
     .doc = "The sum along axes.",
@@ -155,6 +180,8 @@ const Op& Sum = define_op({
     .attrs = attrs_of<ReduceAttrs>(),
     .infer = infer_reduce,
     .kernel = reduce<number_types, SumOf>(),
+    .grad = [](GradCall& g) { g.input_grad(0, spread(g, g.output_grad())); },
+    .grad_reads = reads::inputs<1>,
 });
 
 const Op& Mean = define_op({
@@ -165,6 +192,12 @@ const Op& Mean = define_op({
     .attrs = attrs_of<ReduceAttrs>(),
     .infer = infer_reduce,
     .kernel = reduce<number_types, MeanOf>(),
+    .grad =
+        [](GradCall& g) {
+          Tensor count = size(g.input(0)), results = maximum(size(g.output()), 1);
+          g.input_grad(0, spread(g, g.output_grad() / cast(floordiv(count, results), g.output_grad().dtype())));
+        },
+    .grad_reads = reads::inputs<1>,
 });
 
 const Op& Prod = define_op({
@@ -252,6 +285,8 @@ Tensor reduce_with(const Op& op, const Tensor& x, const ReduceOptions& options) 
 }
 
 }  // namespace
+
+Tensor detail::sum_along(const Tensor& x, const Tensor& axes) { return apply1(Sum, {x, axes}, ReduceAttrs{}); }
 
 Tensor reduce_sum(const Tensor& input_tensor, const ReduceOptions& options) {
   return reduce_with(Sum, input_tensor, options);

@@ -28,6 +28,11 @@ THALWEG_API Tensor reduce_any(const Tensor& input_tensor, const ReduceOptions& o
 /// log(sum(exp(x))), without overflow.
 THALWEG_API Tensor reduce_logsumexp(const Tensor& input_tensor, const ReduceOptions& options = {});
 
+namespace detail {
+/// The sum along axes that are a tensor.
+Tensor sum_along(const Tensor& x, const Tensor& axes);
+}  // namespace detail
+
 struct ArgOptions {
   std::optional<int64_t> axis = {};
   DType output_type = DType::int64;

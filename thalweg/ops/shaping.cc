@@ -255,7 +255,7 @@ const Op& ShapeOp = define_op({
     .attrs = attrs_of<ShapeAttrs>(),
     .infer = infer_shapes,
     .kernel = {write_shapes},
-    .traits = {.not_differentiable = "a shape does not depend on the elements"},
+    .traits = {.shape_only = true, .not_differentiable = "a shape does not depend on the elements"},
 });
 
 const Op& ShapeN = define_op({
@@ -270,7 +270,7 @@ const Op& ShapeN = define_op({
           infer_shapes(c);
         },
     .kernel = {write_shapes},
-    .traits = {.not_differentiable = "a shape does not depend on the elements"},
+    .traits = {.shape_only = true, .not_differentiable = "a shape does not depend on the elements"},
 });
 
 const Op& Size = define_op({
@@ -284,7 +284,7 @@ const Op& Size = define_op({
       int64_t count = c.count(0);
       write_integers(c, 0, {&count, 1});
     }},
-    .traits = {.not_differentiable = "a size does not depend on the elements"},
+    .traits = {.shape_only = true, .not_differentiable = "a size does not depend on the elements"},
 });
 
 const Op& Rank = define_op({
@@ -293,7 +293,7 @@ const Op& Rank = define_op({
     .signature = "input: T -> output: int32",
     .infer = infer::scalar,
     .kernel = {[](const KernelCall& c) { *c.output<int32_t>() = c.shape(0).rank(); }},
-    .traits = {.not_differentiable = "a rank does not depend on the elements"},
+    .traits = {.shape_only = true, .not_differentiable = "a rank does not depend on the elements"},
 });
 
 }  // namespace

@@ -27,11 +27,10 @@ template <class Lengths> void run_split(const KernelCall& c, int input, int axis
   }
 }
 
-// The gradients of all parts; what nobody used counts as zeros.
-std::vector<Tensor> part_gradients(const GradCall& g, int count) {
+// The gradients of all parts.
+std::vector<Tensor> part_gradients(GradCall& g, int count) {
   std::vector<Tensor> parts;
-  for (int i = 0; i < count; ++i)
-    parts.push_back(g.output_grad(i).defined() ? g.output_grad(i) : zeros_like(g.output(i)));
+  for (int i = 0; i < count; ++i) parts.push_back(g.output_grad(i));
   return parts;
 }
 

@@ -92,7 +92,7 @@ void make_tensor_types() {
 
 bool is_heavy(const TensorImpl* tensor) {
   constexpr int64_t many = 16 * 1024;
-  if (!tensor || tensor->symbolic) return false;
+  if (!tensor || tensor->form != Form::array) return false;
   const Shape& shape = tensor->shape;
   if (tensor->buffer) return shape.count() * static_cast<int64_t>(size_of(tensor->dtype)) > 4 * many;
   if (shape.rank() != 1 || (tensor->dtype != int32 && tensor->dtype != int64)) return false;

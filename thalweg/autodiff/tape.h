@@ -1,0 +1,65 @@
+// The tape itself, without the C++ user's types: what GradientTape and the Python package stand on.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "thalweg/core/tensor.h"
+
+namespace thalweg {
+
+/// What the gradient of something is that the target does not depend on.
+enum class UnconnectedGradients : uint8_t { none, zero };
+
+struct TapeOptions {
+  bool persistent = false;               // gradients may be asked for more than once
+  bool watch_accessed_variables = true;  // trainable variables are watched as soon as they are read
+};
+
+namespace autodiff {
+
+class Log;
+
+/// Sources are tensors or the handles of variables. Belongs to the thread that made it.
+class THALWEG_API Tape {
+ public:
+  explicit Tape(const TapeOptions& options);
+  ~Tape();
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
+
+  /// Begins to record, or goes on with it.
+  void start();
+  void stop();
+  bool is_recording() const { return recording_; }
+  /// Holds recording for a while.
+  void pause();
+  void resume();
+  bool is_persistent() const { return options_.persistent; }
+  void watch(const Tensor& source);
+  /// Forgets everything, as if the tape had just been opened.
+  void reset();
+  /// The handles of the variables that it watches, in the order in which they were first read.
+  std::vector<Tensor> watched_variables() const;
+
+  /// One gradient per source; output_gradients may be empty, or have None for ones.
+  std::vector<Tensor> gradient(std::span<const Tensor> targets, std::span<const Tensor> sources,
+                               std::span<const Tensor> output_gradients, UnconnectedGradients unconnected);
+  /// d target[i] / d source[j], in the shape target.shape + source.shape.
+  std::vector<Tensor> jacobian(const Tensor& target, std::span<const Tensor> sources, UnconnectedGradients unconnected);
+  /// The same for each example of a batch: [batch] + target.shape[1:] + source.shape[1:].
+  Tensor batch_jacobian(const Tensor& target, const Tensor& source, UnconnectedGradients unconnected);
+
+ private:
+  void begin_use();
+  void end_use();
+  std::vector<Tensor> pass(std::span<const Tensor> targets, std::span<const Tensor> sources,
+                           std::span<const Tensor> output_gradients, bool consume);
+
+  const TapeOptions options_;
+  Log* log_ = nullptr;
+  int tape_ = 0;
+  bool recording_ = false, used_ = false;
+};
+
+}  // namespace autodiff
+}  // namespace thalweg

@@ -1,0 +1,90 @@
+// Variable: the only thing that changes. Programs keep their state in variables; ops read and replace their values.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "thalweg/core/index.h"
+#include "thalweg/core/indexed_slices.h"
+#include "thalweg/core/variable_resource.h"
+
+namespace thalweg {
+
+struct VariableOptions {
+  bool trainable = true;            // tapes watch it when it is read
+  std::string name = "Variable";    // shown as `Variable:0`
+  DType dtype = DType::invalid;     // the initial value's where left out
+  std::optional<Shape> shape = {};  // what values must fit, dimensions may be unknown; the initial value's if left out
+  VariableSynchronization synchronization = VariableSynchronization::automatic;
+  VariableAggregation aggregation = VariableAggregation::none;
+};
+
+/// A value that changes, shared by its copies: `Variable w(5.0f); w.assign_sub(0.1f * gradient);`. It goes wherever a
+/// tensor goes, as the value it has then; what was read before an assignment keeps its bits. Threads may share it.
+class THALWEG_API Variable {
+ public:
+  /// No variable yet: `defined()` is false.
+  Variable() = default;
+  /// Holds the initial value: a tensor, a number, or nested lists. `Variable w(0.0f)` is a scalar, `Variable w({0.0f})`
+  /// has shape (1,).
+  explicit Variable(const TensorLike& initial_value, const VariableOptions& options = {});
+  Variable(std::initializer_list<Literal> initial_value, const VariableOptions& options = {});
+  /// The variable behind a handle.
+  static Variable from_handle(const Tensor& handle);
+
+  /// A variable is changed, not replaced: write `w.assign(...)`.
+  Variable& operator=(const Tensor&) = delete;
+
+  bool defined() const { return handle_.defined(); }
+  /// `Variable:0`
+  std::string name() const { return resource().name() + ":0"; }
+  DType dtype() const { return resource().dtype(); }
+  /// What every value fits.
+  const Shape& shape() const { return resource().shape(); }
+  bool trainable() const { return resource().trainable; }
+  VariableSynchronization synchronization() const { return resource().synchronization; }
+  VariableAggregation aggregation() const { return resource().aggregation; }
+  std::string device() const { return handle_.device(); }
+  bool is_initialized() const { return resource().is_initialized(); }
+
+  /// The value now.
+  Tensor value() const;
+  Tensor read_value() const { return value(); }
+  operator Tensor() const { return value(); }  // NOLINT: a variable goes wherever a tensor goes
+  /// The one element, converted to T where numbers allow it.
+  template <Element T> T item() const { return value().item<T>(); }
+
+  /// Puts a value in its place; one of another dtype or shape is refused and changes nothing.
+  const Variable& assign(const TensorLike& value) const;
+  /// Adds to the value.
+  const Variable& assign_add(const TensorLike& delta) const;
+  /// Subtracts from the value.
+  const Variable& assign_sub(const TensorLike& delta) const;
+
+  /// Rows of the value: those that the indices name.
+  Tensor sparse_read(const TensorLike& indices) const;
+  template <class... I>
+    requires(std::convertible_to<I, Index> && ...)
+  Tensor operator()(const I&... indices) const {
+    return value()(indices...);
+  }
+  Tensor operator[](int64_t i) const { return value()[i]; }
+
+  /// TensorFlow's text: `<tf.Variable 'Variable:0' shape=() dtype=float32, numpy=5.0>`.
+  std::string str() const;
+  std::string repr() const { return str(); }
+
+  /// The resource that ops on variables take.
+  const Tensor& handle() const;
+  /// Copies of one variable are the same variable.
+  friend bool is_same(const Variable& a, const Variable& b) { return a.handle_.get() == b.handle_.get(); }
+
+ private:
+  VariableResource& resource() const;
+
+  Tensor handle_;
+};
+
+THALWEG_API std::ostream& operator<<(std::ostream& out, const Variable& variable);
+
+}  // namespace thalweg
