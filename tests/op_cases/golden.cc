@@ -11,6 +11,7 @@
 #include "thalweg/core/error.h"
 #include "thalweg/io/npy.h"
 #include "thalweg/ops/apply.h"
+#include "thalweg/ops/casting.h"
 #include "thalweg/ops/parameter.h"
 
 namespace thalweg::testing {
@@ -44,6 +45,27 @@ std::map<std::string, Family>& families() {
 std::map<std::string, TypeSet>& no_kernel() {
   static std::map<std::string, TypeSet> types_by_op;
   return types_by_op;
+}
+
+// Joins the gradients of a family to its cases.
+void read_gradients(const std::string& path, std::span<Case> cases) {
+  if (!std::filesystem::exists(path)) return;
+  auto file = io::load_npz(path);
+  Tensor manifest = file["manifest"], data = file["data"];
+  auto text = manifest.span<uint8_t>();
+  json all = json::parse(text.begin(), text.end());
+  std::map<std::tuple<std::string, int, std::string>, Case*> found;
+  for (Case& c : cases) found[{c.op, c.row, c.variant}] = &c;
+  for (const json& j : all.at("cases")) {
+    std::string variant = j.at("variant").is_null()  ? ""
+                          : j["variant"].is_string() ? j["variant"].get<std::string>()
+                                                     : j["variant"].dump();
+    auto at = found.find({j.at("op").get<std::string>(), j.at("row").get<int>(), variant});
+    if (at == found.end() || !j.contains("gradients")) continue;
+    at->second->has_gradients = true;
+    for (const json& g : j.at("gradients"))
+      at->second->gradients.push_back({g[0], g[1], g[2].is_null() ? Tensor() : read_tensor(g[2], data)});
+  }
 }
 
 void read_family(const std::string& name, const std::string& path, std::vector<Case>& cases) {
@@ -133,7 +155,12 @@ const std::vector<Case>& all_cases() {
       if (entry.path().extension() == ".npz" &&
           std::filesystem::exists("tests/op_cases/" + entry.path().stem().string() + ".yaml"))
         paths.insert(entry.path().string());
-    for (const std::string& path : paths) read_family(std::filesystem::path(path).stem(), path, list);
+    for (const std::string& path : paths) {
+      std::string name = std::filesystem::path(path).stem();
+      size_t before = list.size();
+      read_family(name, path, list);
+      read_gradients("tests/golden/gradients/" + name + ".npz", std::span(list).subspan(before));
+    }
     return list;
   }();
   return cases;
@@ -361,6 +388,18 @@ std::string compare_reals(const std::vector<double>& got, const std::vector<doub
 }
 
 }  // namespace
+
+Tensor gradient_weights(const Tensor& output) {
+  auto number = [](int64_t k) { return static_cast<double>((k * 7 + 3) % 11 - 5) / 4 + 0.1; };
+  bool complex = is_complex(output.dtype());
+  Tensor weights = Tensor::empty(complex ? DType::complex128 : DType::float64, output.shape());
+  auto* out = weights.mutable_data<double>();
+  for (int64_t k = 0; k < output.size(); ++k) {
+    *out++ = number(k);
+    if (complex) *out++ = number(k + 1);
+  }
+  return cast(weights, output.dtype());
+}
 
 std::string difference(const Tensor& got, const Tensor& expected, double tolerance) {
   if (!got.defined()) return "no tensor";

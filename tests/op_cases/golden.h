@@ -18,6 +18,13 @@ struct CaseInput {
   bool is_list = false;
 };
 
+/// The gradient of one input, with output gradients as gradient_weights makes them; None where there is none.
+struct GoldenGradient {
+  std::string input;
+  size_t place = 0;  // in a list
+  Tensor gradient;
+};
+
 /// One row: a call and what it must give.
 struct Case {
   std::string family, op, variant;
@@ -30,6 +37,8 @@ struct Case {
   std::string error;      // the exception it must raise
   bool shape_only = false;
   std::vector<bool> unset;  // outputs that TensorFlow leaves unset: only their shape counts
+  bool has_gradients = false;
+  std::vector<GoldenGradient> gradients;  // of floating inputs
 
   /// "Exp row 3 [float64]", for messages.
   std::string describe() const;
@@ -58,6 +67,9 @@ std::vector<Tensor> run_function(const Case& c);
 
 /// The attribute value that a JSON value means for a member of this kind.
 AttrValue attr_from_json(const nlohmann::json& json, AttrKind kind, const std::string& family);
+
+/// What the gradient of an output starts with; tools/golden_gradients.py has the same numbers.
+Tensor gradient_weights(const Tensor& output);
 
 /// Empty, or what differs: dtype, shape, or the worst element.
 std::string difference(const Tensor& got, const Tensor& expected, double tolerance);

@@ -7,7 +7,6 @@
 #include "thalweg/ops/creation.h"
 #include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/indexed_slices.h"
-#include "thalweg/ops/infer.h"
 
 namespace thalweg::autodiff {
 namespace {
@@ -135,7 +134,7 @@ void Backprop::accumulate(const Entry& e, const Tensor& input, Tensor gradient) 
                                   std::string(name_of(gradient.dtype())) + ", its input " +
                                   std::string(name_of(input.dtype())));
     bool differs = !(gradient.shape() == input.shape()) || !input.shape().is_fully_defined();
-    if (differs && !is_indexed_slices(gradient) && e.op && e.op->infer == infer::broadcast)
+    if (differs && !is_indexed_slices(gradient) && e.op && e.op->traits.broadcasts)
       gradient = sum_to_shape_of(input, gradient);
     else if (!gradient.shape().is_compatible_with(input.shape()))
       throw errors::InternalError("the gradient of " + name_of_entry(e) + " has shape " + gradient.shape().brackets() +

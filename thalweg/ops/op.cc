@@ -5,6 +5,7 @@
 
 #include "thalweg/core/convert.h"
 #include "thalweg/core/error.h"
+#include "thalweg/ops/infer.h"
 
 namespace thalweg {
 namespace {
@@ -134,6 +135,7 @@ const Op& define_op(const OpDef& def) {
   op->uniform = !op->args.empty() && op->num_lists == 0;
   for (const Arg& a : op->args) op->uniform &= !a.type_attr.empty() && a.type_attr == op->args[0].type_attr;
   if (op->uniform) op->uniform_types = op->type_attrs[0].allowed;
+  op->traits.broadcasts |= def.infer == infer::broadcast;
   if (!def.infer || !def.kernel.run) bad_record(def.name, "infer and kernel are needed");
   Registry& r = registry();
   op->id = static_cast<int>(r.ops.size());

@@ -119,6 +119,7 @@ struct Traits {
   bool stateful = false;                     // must run exactly once per call, in program order
   bool view = false;                         // the kernel shares an input's memory instead of filling its own
   bool shape_only = false;                   // dtype and shape of the inputs decide everything
+  bool broadcasts = false;                   // inputs are repeated to a common shape: their gradients are summed back
   const char* not_differentiable = nullptr;  // why there is no gradient
 };
 inline constexpr Traits elementwise{.elementwise = true};
