@@ -146,7 +146,12 @@ int Log::add_tape() {
 void Log::release(int tape) {
   // A tape that dies open in another thread: the log's own thread still writes to it, and it stays.
   if (thread_ != &thread_state && (open_ & bit(tape)) != 0) return;
-  released_.fetch_or(bit(tape), std::memory_order_release);
+  if (thread_ == &thread_state) {
+    if (refs_.load(std::memory_order_relaxed) > 1) forget(tape);  // else everything goes at once
+    used_ &= ~bit(tape);
+  } else {
+    released_.fetch_or(bit(tape), std::memory_order_release);
+  }
   if (refs_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if (current_log == this) current_log = nullptr;
   reset();
