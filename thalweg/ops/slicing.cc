@@ -177,7 +177,7 @@ const Op& StridedSliceGrad = define_op({
 });
 
 // The strides of a value that broadcasts to the axes of a slice, one per axis of the input; false when it does not.
-bool value_strides(const ResolvedSlice& slice, const StridedSliceAttrs&, const Shape& value, int64_t* strides) {
+bool value_strides(const ResolvedSlice& slice, const Shape& value, int64_t* strides) {
   int64_t own[Shape::max_rank], along[Shape::max_rank];
   kernels::dense_strides(value, own);
   const Shape& shape = slice.shape;
@@ -199,6 +199,25 @@ bool value_strides(const ResolvedSlice& slice, const StridedSliceAttrs&, const S
   return true;
 }
 
+}  // namespace
+
+bool broadcasts_to(const ResolvedSlice& slice, const Shape& value) {
+  int64_t strides[Shape::max_rank];
+  return value_strides(slice, value, strides);
+}
+void write_slice(DType dtype, const ResolvedSlice& slice, const Shape& value_shape, const void* value,
+                 const Shape& shape, void* out) {
+  if (slice.axes.count() == 0) return;
+  int64_t in_strides[Shape::max_rank];
+  value_strides(slice, value_shape, in_strides);
+  Block block(shape, slice.begin, slice.stride);
+  kernels::StridedCopy copy;
+  copy.axes(slice.axes, in_strides, block.strides);
+  copy.run(dtype, value, kernels::element(dtype, out, block.offset));
+}
+
+namespace {
+
 const Op& TensorStridedSliceUpdate = define_op({
     .name = "TensorStridedSliceUpdate",
     .doc = "A copy of the input with the places of a strided slice replaced by a value, which may broadcast.",
@@ -208,28 +227,20 @@ const Op& TensorStridedSliceUpdate = define_op({
     .infer =
         [](InferCall& c) {
           ResolvedSlice slice;
-          int64_t strides[Shape::max_rank];
           bool known =
               infer_slice(c, c.shape(0), 1, slice) && slice.shape.is_fully_defined() && c.shape(4).is_fully_defined();
-          if (known && !value_strides(slice, c.attrs<StridedSliceAttrs>(), c.shape(4), strides))
+          if (known && !broadcasts_to(slice, c.shape(4)))
             c.fail("value has shape " + c.shape(4).brackets() + ", which does not broadcast to the slice, " +
                    slice.shape.brackets());
           c.output(0, c.shape(0));
         },
     .kernel = {[](const KernelCall& c) {
       const Shape& in = c.shape(0);
-      DType dtype = c.dtype();
       ResolvedSlice slice;
-      int64_t in_strides[Shape::max_rank];
       read_slice(c, in, 1, slice);
-      if (!value_strides(slice, c.attrs<StridedSliceAttrs>(), c.shape(4), in_strides))
-        c.fail("value does not broadcast to the slice");
-      copy_elements(dtype, c.input(0), c.output(), in.count());
-      if (slice.axes.count() == 0) return;
-      Block block(in, slice.begin, slice.stride);
-      kernels::StridedCopy copy;
-      copy.axes(slice.axes, in_strides, block.strides);
-      copy.run(dtype, c.input(4), kernels::element(dtype, c.output(), block.offset));
+      if (!broadcasts_to(slice, c.shape(4))) c.fail("value does not broadcast to the slice");
+      copy_elements(c.dtype(), c.input(0), c.output(), in.count());
+      write_slice(c.dtype(), slice, c.shape(4), c.input(4), in, c.output());
     }},
     .grad =
         [](GradCall& g) {
