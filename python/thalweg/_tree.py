@@ -11,6 +11,8 @@ FILES = ("compat", "contrib", "experimental", "test", "version")
 
 # Functions that the package writes in Python, because their arguments are no tensors and values; loaded on demand.
 WRITTEN_HERE = {
+    "autodiff.ForwardAccumulator": "thalweg._forward",
+    "autodiff.GradientTape": "thalweg._tape",
     "clip_by_global_norm": "thalweg._functions",
     "print": "thalweg._print",
     "debugging.Assert": "thalweg._debugging",
