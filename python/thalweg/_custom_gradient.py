@@ -1,7 +1,6 @@
 """Functions with a gradient of their own: tf.custom_gradient, tf.recompute_grad, tf.grad_pass_through."""
 
 import functools
-import inspect
 
 from thalweg import _thalweg, nest
 from thalweg._tape import GradientTape, UnconnectedGradients, stop_recording
@@ -9,6 +8,8 @@ from thalweg._thalweg import Tape, convert_to_tensor
 
 
 def _takes_variables(grad_fn):
+    import inspect  # heavy, and seldom needed
+
     spec = inspect.getfullargspec(grad_fn)
     return "variables" in spec.args or "variables" in spec.kwonlyargs or spec.varkw is not None
 

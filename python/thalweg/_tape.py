@@ -147,10 +147,10 @@ class GradientTape:
         self._end_use(tape)
         return found
 
-    def _require_persistent(self, what, vectorized):
+    def _require_persistent(self, vectorized, what):
         if not vectorized and not self._persistent:
-            raise RuntimeError(f"GradientTape must be created with persistent=True to compute the {what} with eager "
-                               "execution enabled and with experimental_use_pfor set to False.")
+            raise RuntimeError(f"GradientTape must be created with persistent=True to compute the {what} "
+                               "experimental_use_pfor set to False.")
 
     def jacobian(self, target, sources, unconnected_gradients=UnconnectedGradients.NONE, parallel_iterations=None,
                  experimental_use_pfor=True):
@@ -160,7 +160,7 @@ class GradientTape:
         """
         if self._tape is None:
             raise RuntimeError(_USED)
-        self._require_persistent("jacobian", experimental_use_pfor)
+        self._require_persistent(experimental_use_pfor, "jacobian with eager execution enabled and with ")
         zeros = _wants_zeros(unconnected_gradients)
         tape = self._begin_use()
         found = tape.jacobian(target, nest.flatten(sources), zeros)
@@ -177,7 +177,7 @@ class GradientTape:
         if target.shape[0] != source.shape[0]:
             raise ValueError(f"Need first dimension of target shape ({target.shape}) and source shape ({source.shape}) to "
                              "match.")
-        self._require_persistent("batch_jacobian", experimental_use_pfor)
+        self._require_persistent(experimental_use_pfor, "batch_jacobian with eager execution enabled and  with")
         tape = self._begin_use()
         # What does not depend on the source has a jacobian of zeros here, whatever is said of the unconnected.
         found = tape.batch_jacobian(target, source, True)

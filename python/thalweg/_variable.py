@@ -19,7 +19,7 @@ class VariableSynchronization(enum.Enum):
     ON_READ = 3
 
 
-class VariableAggregation(enum.Enum):
+class VariableAggregationV2(enum.Enum):
     """How copies of a variable on several devices are brought together."""
 
     NONE = 0
@@ -28,7 +28,7 @@ class VariableAggregation(enum.Enum):
     ONLY_FIRST_REPLICA = 3
 
 
-VariableAggregation.__name__ = VariableAggregation.__qualname__ = "VariableAggregationV2"
+VariableAggregation = VariableAggregationV2
 
 
 class _Creators(threading.local):
