@@ -89,26 +89,16 @@ def recompute_grad(f):
 
 
 def _recomputed(f, args, kwargs, result_grads, variables):
+    """The gradients of the arguments, and of the variables where there are any. Tapes outside see them computed."""
     from thalweg import identity
 
-    @custom_gradient
-    def compute(*dresult):
-        with GradientTape() as tape:
-            own_args = nest.map_structure(identity, args)
-            tape.watch(own_args)
-            tape.watch(variables)
-            result = f(*own_args, **kwargs)
-        found = tape.gradient(result, [*own_args, *variables], output_gradients=dresult,
-                              unconnected_gradients=UnconnectedGradients.ZERO)
-
-        def transpose(*grads, variables=None):
-            raise NotImplementedError(
-                f"recompute_grad tried to transpose grad of {f.__name__}. Consider not using recompute_grad in forward "
-                "mode autodiff")
-
-        return (found[:len(own_args)], found[len(own_args):]), transpose
-
-    input_grads, variable_grads = compute(*result_grads)
+    with GradientTape() as tape:
+        own_args = nest.map_structure(identity, args)
+        tape.watch(own_args)
+        tape.watch(variables)
+        result = f(*own_args, **kwargs)
+    input_grads, variable_grads = tape.gradient(result, (own_args, variables), output_gradients=result_grads,
+                                                unconnected_gradients=UnconnectedGradients.ZERO)
     return (input_grads, variable_grads) if variables else input_grads
 
 

@@ -1,8 +1,35 @@
 """tf.autodiff.ForwardAccumulator: derivatives along a direction."""
 
+import threading
+
 from thalweg import nest
 from thalweg._tape import GradientTape, UnconnectedGradients
 from thalweg._thalweg import Tape, convert_to_tensor
+
+
+class _Active(threading.local):
+    """The accumulators whose scopes this thread is in, outermost first."""
+
+    def __init__(self):
+        self.accumulators = []
+
+
+_active = _Active()
+
+
+class _Recording:
+    """A scope in which the accumulators record, also those whose own scope has ended."""
+
+    def __init__(self, accumulators):
+        self._idle = [accumulator for accumulator in accumulators if not accumulator._recording]
+
+    def __enter__(self):
+        for accumulator in self._idle:
+            accumulator._tape.start()
+
+    def __exit__(self, *error):
+        for accumulator in reversed(self._idle):
+            accumulator._tape.stop()
 
 
 class ForwardAccumulator:
@@ -26,6 +53,7 @@ class ForwardAccumulator:
                                  f"{tangent.shape}")
         self._tape = Tape(True, False)
         self._recording = False
+        self._enclosing = ()
         for primal in self._primals:
             self._tape.watch(primal)
 
@@ -34,17 +62,21 @@ class ForwardAccumulator:
             raise ValueError("Accumulator is already recording.")
         self._tape.start()
         self._recording = True
+        self._enclosing = tuple(_active.accumulators)
+        _active.accumulators.append(self)
         return self
 
     def __exit__(self, *error):
         if self._recording:
             self._tape.stop()
             self._recording = False
+            _active.accumulators.remove(self)
 
     def jvp(self, primals, unconnected_gradients=UnconnectedGradients.NONE):
         """The derivative of each tensor along the tangents; None, or zeros, where it depends on no primal."""
         zeros = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
-        return nest.map_structure(lambda result: self._derivative(result, zeros), primals)
+        with _Recording(self._enclosing):  # they see what the derivative depends on
+            return nest.map_structure(lambda result: self._derivative(result, zeros), primals)
 
     def _derivative(self, result, zeros):
         from thalweg import ones_like, zeros_like

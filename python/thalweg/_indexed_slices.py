@@ -43,8 +43,7 @@ class IndexedSlices:
             raise ValueError(f"Incompatible tensor conversion requested to `dtype` {dtypes.as_dtype(dtype).name} for "
                              f"IndexedSlices ({self}) with dtype {self.dtype.name}")
         if self.dense_shape is None:
-            raise ValueError("Tensor conversion requested for IndexedSlices for argument without dense_shape: "
-                             f"{self}")
+            raise ValueError(f"Tensor conversion requested for IndexedSlices for argument `value` without dense_shape: {self}")
         rows = convert_to_tensor(self.dense_shape)[0]
         return math.unsorted_segment_sum(self.values, self.indices, rows)
 

@@ -49,7 +49,7 @@ def _numeric_jacobian(f, arguments, which, delta):
 
 
 def compute_gradient(f, x, delta=None):
-    """Two lists of jacobians of f, one matrix for each of the arguments x: by the tape and by differences."""
+    """Two tuples of jacobians of f, one matrix for each of the arguments x: by the tape and by differences."""
     import numpy
 
     if not isinstance(x, (list, tuple)):
@@ -61,7 +61,7 @@ def compute_gradient(f, x, delta=None):
         tape.watch(tensors)
         result = f(*tensors)
     size = numpy.asarray(result).size
-    by_tape = [numpy.asarray(convert_to_tensor(jacobian)).reshape(size, -1)
-               for jacobian in tape.jacobian(result, tensors, unconnected_gradients="zero")]
+    by_tape = tuple(numpy.asarray(convert_to_tensor(jacobian)).reshape(size, -1)
+                    for jacobian in tape.jacobian(result, tensors, unconnected_gradients="zero"))
     arrays = [numpy.asarray(tensor) for tensor in tensors]
-    return by_tape, [_numeric_jacobian(f, arrays, i, delta) for i in range(len(arrays))]
+    return by_tape, tuple(_numeric_jacobian(f, arrays, i, delta) for i in range(len(arrays)))

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "thalweg/core/convert.h"
 #include "thalweg/core/error.h"
 #include "thalweg/core/indexed_slices.h"
 #include "thalweg/core/variable_resource.h"
@@ -21,8 +22,9 @@ namespace {
 PyObject* wrap_gradient(Tensor gradient) {
   if (!is_indexed_slices(gradient)) return wrap(std::move(gradient));
   const IndexedSlices& slices = indexed_slices(gradient);
+  Tensor dense_shape = slices.dense_shape.defined() ? strengthen(slices.dense_shape, int32) : Tensor();
   nb::object values = owned(wrap(slices.values)), indices = owned(wrap(slices.indices)),
-             shape = owned(wrap(slices.dense_shape));
+             shape = owned(wrap(std::move(dense_shape)));
   return checked(
       PyObject_CallFunctionObjArgs(hook(Hook::indexed_slices), values.ptr(), indices.ptr(), shape.ptr(), nullptr));
 }
