@@ -193,6 +193,18 @@ void Log::pause(int tape, bool paused) {
   update_thread();
 }
 
+uint64_t Log::pause_all() {
+  if (!current_log) return 0;
+  uint64_t tapes = std::exchange(current_log->active_, 0);
+  current_log->update_thread();
+  return tapes;
+}
+void Log::resume_all(uint64_t tapes) {
+  if (!current_log || !tapes) return;
+  current_log->active_ |= tapes & current_log->open_;
+  current_log->update_thread();
+}
+
 // The thread sees this log while one of its tapes records.
 void Log::update_thread() {
   if (open_) current_log = this;

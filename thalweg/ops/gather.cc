@@ -246,9 +246,17 @@ const Op& GatherNd = define_op({
     .grad =
         [](GradCall& g) {
           DType index = g.input(1).dtype() == int32 ? int32 : int64;
-          Tensor dims = shape(g.input(0), {.out_type = index});
-          g.input_grad(0, scatter_nd(cast(g.input(1), index), g.output_grad(), dims));
+          Tensor dims = shape(g.input(0), {.out_type = index}), places = cast(g.input(1), index);
+          Tensor grad = g.output_grad();
+          if (places.rank() == 2 && places.shape()[-1] == 1)  // rows of a table
+            return g.input_grad(0, IndexedSlices{grad, squeeze(places, {.axis = -1}), dims});
+          if (places.rank() == 1) {
+            places = expand_dims(places, 0);
+            grad = expand_dims(grad, 0);
+          }
+          g.input_grad(0, scatter_nd(places, grad, dims));
         },
+    .grad_reads = reads::inputs<1>,
 });
 
 // The coordinates of the batch, put before those that are given.

@@ -98,6 +98,7 @@ const Op& ScatterNd = define_op({
       combine_updates<scatter_types, Plus>(c, 0, 1);
     }},
     .grad = [](GradCall& g) { g.input_grad(1, gather_nd(g.output_grad(), g.input(0))); },
+    .grad_reads = reads::inputs<0>,
 });
 
 void infer_tensor_scatter(InferCall& c) {
@@ -137,6 +138,7 @@ const Op& TensorScatterUpdate = define_op({
             g.input_grad(0, tensor_scatter_nd_update(g.output_grad(), g.input(1), zeros_like(g.input(2))));
           if (g.wants(2)) g.input_grad(2, gather_nd(g.output_grad(), g.input(1)));
         },
+    .grad_reads = reads::inputs<1>,
 });
 
 const Op& TensorScatterAdd = define_op({
@@ -151,6 +153,7 @@ const Op& TensorScatterAdd = define_op({
           g.input_grad(0, g.output_grad());
           if (g.wants(2)) g.input_grad(2, gather_nd(g.output_grad(), g.input(1)));
         },
+    .grad_reads = reads::inputs<1>,
 });
 
 const Op& TensorScatterSub = define_op({
@@ -165,6 +168,7 @@ const Op& TensorScatterSub = define_op({
           g.input_grad(0, g.output_grad());
           if (g.wants(2)) g.input_grad(2, -gather_nd(g.output_grad(), g.input(1)));
         },
+    .grad_reads = reads::inputs<1>,
 });
 
 // The gradient is shared by the element and the updates that equal the result.

@@ -97,6 +97,7 @@ const Op& SliceOp = define_op({
           Tensor after = shape(g.input(), same) - shape(g.output_grad(), same) - g.input(1);
           g.input_grad(0, pad(g.output_grad(), stack({g.input(1), after}, {.axis = 1})));
         },
+    .grad_reads = reads::inputs<1>,
     .traits = {.view = true},
 });
 
@@ -132,6 +133,7 @@ const Op& StridedSlice = define_op({
           g.input_grad(0, apply1(*find_op("StridedSliceGrad"), {in, index(1), index(2), index(3), g.output_grad()},
                                  g.attrs<StridedSliceAttrs>()));
         },
+    .grad_reads = reads::inputs<1, 2, 3>,
     .traits = {.view = true},
 });
 
@@ -171,6 +173,7 @@ const Op& StridedSliceGrad = define_op({
       copy.run(dtype, c.input(4), kernels::element(dtype, c.output(), block.offset));
     }},
     .grad = [](GradCall& g) { g.input_grad(4, slice_again(g, g.output_grad(), 1)); },
+    .grad_reads = reads::inputs<1, 2, 3>,
 });
 
 // The strides of a value that broadcasts to the axes of a slice, one per axis of the input; false when it does not.
@@ -235,6 +238,7 @@ const Op& TensorStridedSliceUpdate = define_op({
             g.input_grad(0, apply1(g.op, {g.output_grad(), g.input(1), g.input(2), g.input(3), zeros_like(g.input(4))},
                                    g.attrs<StridedSliceAttrs>()));
         },
+    .grad_reads = reads::inputs<1, 2, 3>,
 });
 
 // begin, end and strides of one dtype.
