@@ -74,6 +74,8 @@ def main():
     rows = [row_of(name, ours, floor, theirs) for name in names]
     rows += python_rows(options.build, only, theirs) + first_add_row(bench, only)
     print_table(rows)
+    if not only or "deep_mlp_memory" in only:
+        print_memory(options.build, options.no_tensorflow)
     if not options.no_neighbour:
         print_neighbour(bench, [name for name in names if not WORKLOADS[name].get("slow")], ours[1])
 
@@ -194,6 +196,23 @@ def print_table(rows):
     widths = [max(len(row[column]) for row in cells) for column in range(len(titles))]
     for row in cells:
         print("  ".join(text.ljust(width) if column in (0, 9, 10) else text.rjust(width) for column, (text, width) in enumerate(zip(row, widths))).rstrip())
+
+
+def print_memory(build, no_tensorflow):
+    """The most memory that a training step of a 50-layer perceptron takes."""
+    script = str(HERE / "deep_mlp.py")
+    environment = os.environ | {"PYTHONPATH": str(ROOT / build / "python"), "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
+    commands = {"thalweg": [sys.executable, script, "thalweg"]}
+    if not no_tensorflow and (python := tensorflow_python()):
+        commands["tensorflow"] = [python, script, "tensorflow"]
+    used = {}
+    for name, command in commands.items():
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False, env=environment)
+        used[name] = float(done.stdout) if done.returncode == 0 else None
+    mine, other = used["thalweg"], used.get("tensorflow")
+    mark = "not there" if mine is None else "?" if other is None else "ok" if mine <= other else "short"
+    print(f"\nmemory of a 50-layer MLP step: {'-' if mine is None else f'{mine:.0f} MB'}, "
+          f"TensorFlow {'-' if other is None else f'{other:.0f} MB'} (not above)  {mark}")
 
 
 def print_neighbour(bench, names, alone):

@@ -1,6 +1,7 @@
 // GradientTape: what it watches, when it records, what it keeps, and how it refuses misuse.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <thread>
 
 #include "thalweg/core/thread_state.h"
@@ -229,6 +230,21 @@ TEST(GradientTape, LookupsGiveSlices) {
   EXPECT_EQ(mixed.str(), (Tensor{{3.0f, 3.0f}, {1.0f, 1.0f}, {2.0f, 2.0f}}).str());
 }
 
+TEST(GradientTape, SlicesAreClippedAsSlices) {
+  Tensor g = IndexedSlices{Tensor{{3.0f, 4.0f}}, Tensor{1}, Tensor{3, 2}};
+  Tensor clipped = clip_by_norm(g, 1.0);
+  ASSERT_TRUE(is_indexed_slices(clipped));
+  EXPECT_EQ(indexed_slices(clipped).values.str(), (Tensor{{0.6f, 0.8f}}).str());
+  auto all = clip_by_global_norm({g, Tensor{0.0f}}, 2.5);
+  EXPECT_EQ(all.global_norm.item<float>(), 5.0f);
+  ASSERT_TRUE(is_indexed_slices(all.clipped[0]));
+  EXPECT_EQ(indexed_slices(all.clipped[0]).values.str(), (Tensor{{1.5f, 2.0f}}).str());
+  EXPECT_TRUE(is_indexed_slices(clip_by_value(g, -1, 1)));
+  EXPECT_TRUE(is_indexed_slices(scalar_mul(2.0f, g)));
+  IndexedSlices twice{Tensor{{1.0f}, {2.0f}, {4.0f}}, Tensor{5, 0, 5}, Tensor{9, 1}};
+  EXPECT_EQ(without_repeats(twice).values.str(), (Tensor{{5.0f}, {2.0f}}).str());
+}
+
 TEST(GradientTape, Jacobians) {
   Tensor x = {1.0f, 2.0f, 3.0f};
   {
@@ -264,6 +280,29 @@ TEST(GradientTape, LeavesNoMemory) {
     EXPECT_GT(memory_info(0).current, before);
   }
   EXPECT_EQ(memory_info(0).current, before);
+}
+
+// Pages of memory that the process holds.
+int64_t resident() {
+  std::ifstream statm("/proc/self/statm");
+  int64_t size = 0, pages = 0;
+  statm >> size >> pages;
+  return pages;
+}
+TEST(GradientTape, TenThousandStepsDoNotGrow) {
+  Variable w(random::normal({16, 16})), b(zeros({16}));
+  Tensor x = random::normal({8, 16});
+  auto step = [&] {
+    GradientTape tape;
+    Tensor loss = reduce_mean(square(tanh(matmul(x, w) + b)));
+    auto [dw, db] = tape.gradient(loss, w, b);
+    w.assign_sub(0.01f * dw);
+    b.assign_sub(0.01f * db);
+  };
+  for (int i = 0; i < 100; ++i) step();
+  const int64_t before = resident();
+  for (int i = 100; i < 10'000; ++i) step();
+  EXPECT_LE(resident(), before + before / 100);
 }
 
 // relu reads its result, bias and sum nothing: what lies between two layers is held once.

@@ -4,6 +4,7 @@
 #include "thalweg/ops/comparison.h"
 #include "thalweg/ops/creation.h"
 #include "thalweg/ops/function.h"
+#include "thalweg/ops/indexed_slices.h"
 #include "thalweg/ops/math.h"
 #include "thalweg/ops/math_elementary.h"
 #include "thalweg/ops/norms.h"
@@ -13,6 +14,8 @@
 namespace thalweg {
 
 Tensor clip_by_norm(const TensorLike& t, const TensorLike& clip_norm, const ClipByNormOptions& options) {
+  if (is_indexed_slices(t))
+    return map_values(t, [&](const Tensor& values) { return clip_by_norm(values, clip_norm, options); });
   Tensor x = t.own();
   Tensor squares = reduce_sum(square(x), {.axis = options.axes, .keepdims = true});
   // The square root has no slope at 0, so it is taken of 1 there.
@@ -32,7 +35,8 @@ ClippedByGlobalNorm clip_by_global_norm(const std::vector<Tensor>& t_list, const
   // An infinite norm less itself is NaN, and so is everything then.
   Tensor scale = limit * minimum(1 / size, 1 / limit) + (size - size);
   ClippedByGlobalNorm result{{}, size};
-  for (const Tensor& t : t_list) result.clipped.push_back(t.defined() ? t * scale : t);
+  for (const Tensor& t : t_list)
+    result.clipped.push_back(t.defined() ? map_values(t, [&](const Tensor& x) { return x * scale; }) : t);
   return result;
 }
 

@@ -106,7 +106,7 @@ const FunctionDef& define_function(std::initializer_list<const char*> names,
   return []<class R, class... P>(R (*)(P...), auto names, auto params) -> const FunctionDef& {
     FunctionDef def;
     def.names.assign(names.begin(), names.end());
-    auto name = params.begin();
+    [[maybe_unused]] auto name = params.begin();  // some functions have no parameters
     (
         [&] {
           if constexpr (detail::is_options<P>) def.options = attrs_of<detail::Bare<P>>();

@@ -12,4 +12,15 @@ THALWEG_API IndexedSlices without_repeats(const IndexedSlices& slices);
 /// The sum of two gradients of one tensor; slices only where both are.
 THALWEG_API Tensor add_gradients(const Tensor& x, const Tensor& y);
 
+/// The values of slices, or the array itself: what a norm is taken of.
+inline const Tensor& values_of(const Tensor& tensor) {
+  return is_indexed_slices(tensor) ? indexed_slices(tensor).values : tensor;
+}
+/// A function of an array, or of the values of slices, whose rows stay as they are.
+template <class F> Tensor map_values(const Tensor& tensor, const F& f) {
+  if (!is_indexed_slices(tensor)) return f(tensor);
+  const IndexedSlices& s = indexed_slices(tensor);
+  return IndexedSlices{f(s.values), s.indices, s.dense_shape};
+}
+
 }  // namespace thalweg

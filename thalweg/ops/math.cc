@@ -16,6 +16,7 @@
 #include "thalweg/ops/elementwise.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/grad_call.h"
+#include "thalweg/ops/indexed_slices.h"
 #include "thalweg/ops/math_complex.h"
 #include "thalweg/ops/math_elementary.h"
 #include "thalweg/ops/selection.h"
@@ -350,6 +351,8 @@ Tensor maximum(const TensorLike& x, const TensorLike& y) { return apply1(Maximum
 Tensor minimum(const TensorLike& x, const TensorLike& y) { return apply1(Minimum, {x, y}); }
 Tensor add_n(std::span<const Tensor> inputs) { return apply_values(AddN, inputs, {}); }
 Tensor clip_by_value(const Tensor& t, const TensorLike& clip_value_min, const TensorLike& clip_value_max) {
+  if (is_indexed_slices(t))
+    return map_values(t, [&](const Tensor& x) { return clip_by_value(x, clip_value_min, clip_value_max); });
   // As TensorFlow's Python does it: the limits may broadcast, but never make the result larger than t.
   Tensor clipped = maximum(minimum(t, clip_value_max), clip_value_min);
   if (!clipped.shape().is_compatible_with(t.shape()))

@@ -7,6 +7,7 @@
 #include "thalweg/ops/creation.h"
 #include "thalweg/ops/debugging.h"
 #include "thalweg/ops/function.h"
+#include "thalweg/ops/indexed_slices.h"
 #include "thalweg/ops/math.h"
 #include "thalweg/ops/math_special.h"
 #include "thalweg/ops/reduction.h"
@@ -18,7 +19,7 @@ Tensor scalar_mul(const TensorLike& scalar, const Tensor& x) {
   const Shape& shape = scalar.tensor().shape();
   if (shape.has_rank() && shape.rank() != 0)
     throw ValueError("scalar_mul: the scalar must have no dimensions, got shape " + shape.str());
-  return multiply(scalar, x);
+  return map_values(x, [&](const Tensor& values) { return multiply(scalar, values); });
 }
 
 namespace math {

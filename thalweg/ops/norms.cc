@@ -7,6 +7,7 @@
 #include "thalweg/core/index.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/function.h"
+#include "thalweg/ops/indexed_slices.h"
 #include "thalweg/ops/linalg.h"
 #include "thalweg/ops/losses.h"
 #include "thalweg/ops/math.h"
@@ -98,7 +99,7 @@ linalg::NormalizeResult linalg::normalize(const TensorLike& tensor, const Normal
 Tensor linalg::global_norm(const std::vector<Tensor>& t_list) {
   std::vector<Tensor> squares;
   for (const Tensor& t : t_list)
-    if (t.defined()) squares.push_back(nn::l2_loss(t));
+    if (t.defined()) squares.push_back(nn::l2_loss(values_of(t)));
   if (squares.empty()) throw ValueError("global_norm: t_list holds no tensor");
   return sqrt(2 * add_n(squares));
 }
