@@ -124,7 +124,8 @@ class Log final : public Recorder {
   void reclaim_bits();
 
   std::atomic<uint32_t> refs_{0};
-  std::atomic<uint64_t> released_{0};  // bits of tapes that are gone, perhaps in another thread
+  std::atomic<uint64_t> released_{0};   // bits of tapes that are gone, perhaps in another thread
+  std::atomic<uint64_t> abandoned_{0};  // of those that were open and died in another thread
   uint64_t serial_ = 0;
   uint64_t used_ = 0, open_ = 0, active_ = 0, automatic_ = 0;  // tapes: alive, begun, recording, watching variables
   uint32_t starts_[most_tapes] = {};
