@@ -2,7 +2,7 @@
 
 import enum
 
-from thalweg import nest
+from thalweg import _thalweg, nest
 from thalweg._logging import warn_once_here
 from thalweg._thalweg import Tape, Tensor, VariableBase, convert_to_tensor, is_tensor
 
@@ -186,15 +186,10 @@ class GradientTape:
 
 
 class stop_recording:
-    """A scope inside which no tape of this thread records."""
+    """A scope inside which the tapes that are open in this thread do not record."""
 
     def __enter__(self):
-        from thalweg._thalweg import open_tapes
-
-        self._tapes = open_tapes()
-        for tape in self._tapes:
-            tape.pause()
+        self._paused = _thalweg.pause_tapes()
 
     def __exit__(self, *error):
-        for tape in self._tapes:
-            tape.resume()
+        _thalweg.resume_tapes(self._paused)

@@ -143,12 +143,13 @@ int Log::add_tape() {
   return tape;
 }
 
-void Log::release(int tape) {
-  // A tape that dies open in another thread: the log's own thread still writes to it, and it stays.
-  if (thread_ != &thread_state && (open_ & bit(tape)) != 0) return;
-  if (thread_ == &thread_state) {
+void Log::release(int tape, bool is_open) {
+  if (is_own_thread()) {
     if (refs_.load(std::memory_order_relaxed) > 1) forget(tape);  // else everything goes at once
     used_ &= ~bit(tape);
+  } else if (is_open) {  // the log's own thread still writes to it, and clears up when it opens the next one
+    abandoned_.fetch_or(bit(tape), std::memory_order_release);
+    return;
   } else {
     released_.fetch_or(bit(tape), std::memory_order_release);
   }
@@ -160,6 +161,13 @@ void Log::release(int tape) {
 
 // Tapes that are gone leave their bits to others; only the log's own thread touches the lists.
 void Log::reclaim_bits() {
+  if (uint64_t left_open = abandoned_.exchange(0, std::memory_order_acquire)) {
+    open_ &= ~left_open;
+    active_ &= ~left_open;
+    released_.fetch_or(left_open, std::memory_order_relaxed);
+    refs_.fetch_sub(static_cast<uint32_t>(std::popcount(left_open)), std::memory_order_relaxed);
+    update_thread();
+  }
   uint64_t gone = released_.exchange(0, std::memory_order_acquire);
   if (!gone) return;
   used_ &= ~gone;
@@ -186,9 +194,10 @@ void Log::start(int tape, bool watch_variables) {
 }
 
 void Log::stop(int tape) {
+  if (thread_ != &thread_state) return;  // what a thread sees is changed by that thread alone
   open_ &= ~bit(tape);
   active_ &= ~bit(tape);
-  if (thread_ == &thread_state) update_thread();
+  update_thread();
 }
 
 void Log::pause(int tape, bool paused) {
@@ -340,6 +349,7 @@ void Log::reset() {
   used_ = open_ = active_ = automatic_ = 0;
   latest_start_ = num_slots_ = 0;
   released_.store(0, std::memory_order_relaxed);
+  abandoned_.store(0, std::memory_order_relaxed);
   if (thread_state.recorder == this) thread_state.recorder = nullptr;
 }
 

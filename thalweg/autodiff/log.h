@@ -63,7 +63,7 @@ class Log final : public Recorder {
   static Log& current();
   void retain() { refs_.fetch_add(1, std::memory_order_relaxed); }
   /// Gives up a tape's bit and its share of the log. Any thread may call it, as objects may die in any.
-  void release(int tape);
+  void release(int tape, bool is_open);
 
   /// A bit for a new tape.
   int add_tape();
@@ -78,6 +78,7 @@ class Log final : public Recorder {
   }
   /// Lets go of what only this tape needs.
   void forget(int tape);
+  bool is_own_thread() const { return thread_ == &thread_state; }
   void check_thread() const;
   /// Holds all tapes of this thread; returns them, for `resume_all`.
   static uint64_t pause_all();
@@ -124,7 +125,8 @@ class Log final : public Recorder {
   void reclaim_bits();
 
   std::atomic<uint32_t> refs_{0};
-  std::atomic<uint64_t> released_{0};  // bits of tapes that are gone, perhaps in another thread
+  std::atomic<uint64_t> released_{0};   // bits of tapes that are gone, perhaps in another thread
+  std::atomic<uint64_t> abandoned_{0};  // of those that were open and died in another thread
   uint64_t serial_ = 0;
   uint64_t used_ = 0, open_ = 0, active_ = 0, automatic_ = 0;  // tapes: alive, begun, recording, watching variables
   uint32_t starts_[most_tapes] = {};

@@ -37,8 +37,8 @@ Tensor zeros_for(const Tensor& source) { return zeros_like(is_handle(source) ? v
 Tape::Tape(const TapeOptions& options) : options_(options), log_(&Log::current()), tape_(log_->add_tape()) {}
 
 Tape::~Tape() {
-  if (recording_) stop();
-  log_->release(tape_);
+  if (recording_ && log_->is_own_thread()) stop();
+  log_->release(tape_, recording_);
 }
 
 void Tape::start() {

@@ -1,9 +1,9 @@
 // The tape for Python, and Python functions as ways back.
 #include "thalweg/autodiff/tape.h"
 
-#include <algorithm>
 #include <memory>
 
+#include "thalweg/autodiff/log.h"
 #include "thalweg/core/convert.h"
 #include "thalweg/core/error.h"
 #include "thalweg/core/indexed_slices.h"
@@ -70,16 +70,9 @@ class PyTape {
  public:
   PyTape(bool persistent, bool watch_accessed_variables)
       : tape_(TapeOptions{.persistent = persistent, .watch_accessed_variables = watch_accessed_variables}) {}
-  ~PyTape() { std::erase(open(), this); }
 
-  void start() {
-    tape_.start();
-    open().push_back(this);
-  }
-  void stop() {
-    std::erase(open(), this);
-    tape_.stop();
-  }
+  void start() { tape_.start(); }
+  void stop() { tape_.stop(); }
   void pause() { tape_.pause(); }
   void resume() { tape_.resume(); }
   void watch(nb::handle object) { tape_.watch(source_of(object.ptr())); }
@@ -130,12 +123,6 @@ class PyTape {
     return nb::steal(wrap_gradient(std::move(found)));
   }
 
-  /// The tapes that record in this thread, oldest first.
-  static std::vector<PyTape*>& open() {
-    static thread_local std::vector<PyTape*> tapes;
-    return tapes;
-  }
-
  private:
   static Tensor value_of_source(const Tensor& source) {
     return source.dtype() == DType::resource ? variable_of(source).read() : source;
@@ -157,7 +144,6 @@ class PyTape {
   }
   void begin_use() {
     if (tape_.is_persistent()) return;
-    std::erase(open(), this);
     if (!used_) watched_ = tape_.watched_variables();
     used_ = true;
   }
@@ -224,14 +210,8 @@ void define_tapes(nb::module_& module) {
       .def("gradient", &PyTape::gradient, nb::arg(), nb::arg(), nb::arg().none(), nb::arg())
       .def("jacobian", &PyTape::jacobian)
       .def("batch_jacobian", &PyTape::batch_jacobian);
-  module.def(
-      "open_tapes",
-      [] {
-        nb::list list;
-        for (PyTape* tape : PyTape::open()) list.append(nb::cast(tape, nb::rv_policy::reference));
-        return list;
-      },
-      "The tapes that record in this thread, oldest first.");
+  module.def("pause_tapes", &autodiff::Log::pause_all, "Holds all tapes of this thread; returns them, to resume.");
+  module.def("resume_tapes", &autodiff::Log::resume_all, "Goes on with tapes that pause_tapes held.");
   module.def("record", &record, "Gives results a way back of their own on the tapes that record; returns the results.");
   set_warning_handler(warn_in_python);
 }

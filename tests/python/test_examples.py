@@ -1,0 +1,51 @@
+"""The examples print what TensorFlow 2.15 prints for the same programs."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+FOLDER = os.path.join(os.path.dirname(__file__), "..", "..", "examples", "python")
+EXPECTED = {
+    "linear_regression": """before: loss 7.1443
+step 50: loss 0.0077
+step 100: loss 0.0050
+step 150: loss 0.0050
+step 200: loss 0.0050
+slope 3.0081, offset 2.0000
+""",
+    "line_search": """step 1: rate 0.000977, value 5.101113, at [-0.989453, 1.085938]
+step 2: rate 0.001953, value 5.047011, at [-1.064332, 1.044172]
+step 3: rate 0.000977, value 4.114039, at [-1.023451, 1.061483]
+step 4: rate 0.001953, value 4.108085, at [-1.026765, 1.056002]
+step 5: rate 0.001953, value 4.102153, at [-1.020256, 1.055316]
+""",
+    "custom_gradient": """at 0.0: plain 0.5, stable 0.5
+at 100.0: plain nan, stable 1.0
+unclipped [3. 4.]
+clipped   [0.6 0.8]
+""",
+    "higher_order": """x^4 at 2: 16.0 32.0 48.0 48.0
+gradient: ['2.1612', '3.3659']
+hessian: [['-3.3659', '2.1612'], ['2.1612', '1.6829']]
+hessian times direction: ['-5.5271', '0.4783']
+""",
+    # TensorFlow counts the memory of GPUs alone; these are the sizes of the variables.
+    "variable_lifetime": """one variable of 4 MB: 4 MB more
+a snapshot and a changed value: 8 MB more; 0.0 1.0
+without the snapshot: 4 MB more
+without the variable: 0 MB more; alive: False
+""",
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_prints(name):
+    path = os.path.join(FOLDER, name + ".py")
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=60)
+    assert done.stderr == "" and done.stdout == EXPECTED[name]
+
+
+def test_every_example_is_here():
+    assert {name.removesuffix(".py") for name in os.listdir(FOLDER) if name.endswith(".py")} == set(EXPECTED)
