@@ -12,16 +12,23 @@ FLOATS = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128"
 Result = collections.namedtuple("Result", "cases data")
 
 
-def run_family(path):
-    """One entry per row that succeeds and has a floating input: gradients by input, or why there are none."""
+def run_family(path, deadly, progress):
+    """One entry per row that succeeds and has a floating input: gradients by input, or why there are none.
+
+    TensorFlow dies of some rows: the number of each goes to `progress` before it is tried, those in `deadly` are not.
+    """
     blob = bytearray()
     cases = []
-    for call in golden_runner.calls(path, []):
+    for number, call in enumerate(golden_runner.calls(path, [])):
         watched = [(name, place) for name, value in call.inputs.items() for place, tensor in enumerate(as_list(value))
                    if tensor.dtype in FLOATS]
         if "_error" in call.values or "_as" in call.values or call.values.get("_check") == "shape" or not watched:
             continue
         case = {"op": call.name, "row": call.row, "variant": call.variant}
+        if number in deadly:
+            cases.append(case | {"missing": "TensorFlow crashes"})
+            continue
+        progress.write_text(str(number))
         try:
             gradients = run(path, call)
         except LookupError:
