@@ -75,7 +75,20 @@ def run(path, call):
     if not outputs:
         return None
     gradients = tape.gradient(outputs, watched, output_gradients=[weights(output) for output in outputs])
-    return [None if gradient is None else golden_runner.from_tensorflow(tf.convert_to_tensor(gradient)) for gradient in gradients]
+    if not any(int(np.prod(output.shape)) for output in outputs):
+        # Of nothing the gradients are 0: TensorFlow leaves their memory unset.
+        gradients = [None if gradient is None else tf.zeros_like(source) for source, gradient in zip(watched, gradients, strict=True)]
+    return [None if gradient is None else golden_runner.from_tensorflow(in_shape_of(source, tf.convert_to_tensor(gradient)))
+            for source, gradient in zip(watched, gradients, strict=True)]
+
+
+def in_shape_of(source, gradient):
+    """Sums over what was broadcast, where TensorFlow leaves that out."""
+    if gradient.shape == source.shape:
+        return gradient
+    more = gradient.shape.rank - source.shape.rank
+    axes = [axis for axis in range(gradient.shape.rank) if axis < more or source.shape[axis - more] == 1 != gradient.shape[axis]]
+    return tf.reshape(tf.reduce_sum(gradient, axes), source.shape)
 
 
 def answer(path, call):

@@ -129,6 +129,7 @@ inline constexpr Traits elementwise{.elementwise = true};
 struct Reads {
   uint32_t inputs = ~0u, outputs = ~0u;
   static constexpr bool has(uint32_t set, size_t i) { return set >> (i < 31 ? i : 31) & 1; }
+  friend constexpr Reads operator|(Reads a, Reads b) { return {a.inputs | b.inputs, a.outputs | b.outputs}; }
 };
 namespace reads {
 inline constexpr Reads nothing{0, 0};
@@ -136,7 +137,6 @@ inline constexpr Reads nothing{0, 0};
 template <int... I> inline constexpr Reads inputs{((1u << I) | ... | 0u), 0};
 template <int... I> inline constexpr Reads outputs{0, ((1u << I) | ... | 0u)};
 inline constexpr Reads all_inputs{~0u, 0};
-constexpr Reads operator|(Reads a, Reads b) { return {a.inputs | b.inputs, a.outputs | b.outputs}; }
 }  // namespace reads
 
 /// The types one type attribute of the signature may take.
