@@ -46,8 +46,12 @@ WORKLOADS = {
     "max_pool": {"target": ("times", 1), "floor": ["max_pool"]},
     "avg_pool": {"target": ("times", 1), "floor": ["average_pool"]},
     "batch_norm": {"target": ("times", 1), "floor": ["batch_norm_train"]},
+    "taped_add_1000": {"target": ("seconds", 100e-6)},
+    "scalar_chain_100": {"target": ("times", 100)},
+    "mlp_step": {"target": ("times", 25)},
+    "mlp_step_function": {"target": ("times", 2)},
 }
-PYTHON_TARGETS = {"scalar_add": 100, "matmul_10": 60, "import": 15}
+PYTHON_TARGETS = {"scalar_add": 100, "matmul_10": 60, "mlp_step": 15, "import": 15}
 FIRST_ADD_SECONDS = 20e-3
 NEIGHBOUR_RATIO = 1.5
 

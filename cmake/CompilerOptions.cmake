@@ -36,6 +36,10 @@ add_library(thalweg_compiler_options INTERFACE)
 target_compile_options(thalweg_compiler_options INTERFACE
   -fno-math-errno -fno-trapping-math -fopenmp-simd $<$<CXX_COMPILER_ID:GNU>:-fcx-limited-range>
   -Wall -Wextra -Wconversion $<$<BOOL:${THALWEG_WERROR}>:-Werror>
+  # clang, which builds the fuzzers, knows neither GCC's loop pragmas nor the preferred width of vectors, and -O1 leaves loops
+  # as they are
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-unknown-pragmas> $<$<CXX_COMPILER_ID:Clang>:-Wno-ignored-attributes>
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-pass-failed>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)  # GCC 12 sees overlaps in "literal" + std::string that are not there
 if(THALWEG_SANITIZE)
   # The instrumentation hides initialisations from this analysis.

@@ -1,5 +1,8 @@
 // Everything: `#include <thalweg/thalweg.h>`, `namespace tf = thalweg;`
 #pragma once
+#include "thalweg/autodiff/custom_gradient.h"
+#include "thalweg/autodiff/gradient_check.h"
+#include "thalweg/autodiff/gradient_functions.h"
 #include "thalweg/autodiff/gradient_tape.h"
 #include "thalweg/core/complex.h"
 #include "thalweg/core/device.h"
@@ -8,6 +11,7 @@
 #include "thalweg/core/tensor.h"
 #include "thalweg/core/threads.h"
 #include "thalweg/core/version.h"
+#include "thalweg/core/warning.h"
 #include "thalweg/io/npy.h"
 #include "thalweg/ops/activation.h"
 #include "thalweg/ops/bitwise.h"
@@ -27,6 +31,7 @@
 #include "thalweg/ops/fft.h"
 #include "thalweg/ops/gather.h"
 #include "thalweg/ops/indexed_slices.h"
+#include "thalweg/ops/inspection.h"
 #include "thalweg/ops/joining.h"
 #include "thalweg/ops/linalg.h"
 #include "thalweg/ops/loss_scaling.h"

@@ -1,6 +1,7 @@
 """Runs op cases in TensorFlow: the half of make_goldens that needs it."""
 
 import collections
+import itertools
 import json
 import re
 import resource
@@ -14,10 +15,13 @@ from tensorflow.python.eager import context, execute
 from tensorflow.python.framework import op_def_registry
 
 ALL_DTYPES = list(op_rows.DTYPES)
+VARIABLE_NUMBERS = itertools.count()
 MISSING_KERNEL = ("Could not find device for node", "No OpKernel was registered", "No registered '", "Could not find valid device")
 
 Result = collections.namedtuple("Result", "cases data no_kernel failures")
 Call = collections.namedtuple("Call", "name row variant inputs attrs values")
+Variable = collections.namedtuple("Variable", "handle dtype")
+Handle = collections.namedtuple("Handle", "dtype values")
 
 
 def require_version(version):
@@ -48,7 +52,7 @@ def run_family(path):
                 "check": call.values.get("_check", "value")}
         if expected is None:
             try:
-                outputs = run(path, call)
+                outputs, after = run(path, call)
             except Exception as failure:  # Any exception of TensorFlow's is a row to repair, reported with the others.
                 if call.variant and (isinstance(failure, tf.errors.UnimplementedError) or
                                      any(text in str(failure) for text in MISSING_KERNEL)):
@@ -59,6 +63,8 @@ def run_family(path):
             unset = call.values.get("_unset", [])
             case["outputs"] = [refer(output, blob, "shape" if place in unset else case["check"]) for place, output in enumerate(outputs)]
             case["num_outputs"] = len(outputs)
+            if after:
+                case["after"] = {name: value and refer(value, blob) for name, value in after.items()}
         cases.append(case)
     return Result(cases, bytes(blob), {name: sorted(set(dtypes)) for name, dtypes in no_kernel.items()}, failures)
 
@@ -184,17 +190,39 @@ def function_arguments(values, seed):
 
 
 def run(path, call):
-    """The flat list of tensors TensorFlow answers with."""
+    """The flat list of tensors TensorFlow answers with, and what the variables of the call hold then."""
     tf.random.set_seed(0)
     if not is_function_family(path):
-        return [from_tensorflow(tensor) for tensor in run_op(call)]
+        variables = {name: make_variable(value) for name, value in call.inputs.items() if is_variable(value)}
+        outputs = [from_tensorflow(tensor) for tensor in run_op(call, variables)]
+        return outputs, {name: read_variable(variable) for name, variable in variables.items()}
     arguments = {name: [to_tensorflow(item) for item in value] if isinstance(value, list) else to_tensorflow(value)
                  for name, value in call.inputs.items()}
     arguments |= {name: as_dtype(value) for name, value in call.attrs.items()}
     positional = [arguments.pop(name) for name in ("equation",) if name in arguments] + arguments.pop("args", [])
     answer = public_function(call.name)(*positional, **arguments)
     return [from_tensorflow(tf.convert_to_tensor(tensor))
-            for tensor in tf.nest.flatten(answer, expand_composites=True) if tensor is not None]
+            for tensor in tf.nest.flatten(answer, expand_composites=True) if tensor is not None], {}
+
+
+def is_variable(value):
+    return isinstance(value, Tensor) and value.is_variable
+
+
+def make_variable(value):
+    """A fresh variable. It goes by a name of its own: TensorFlow never destroys those without one."""
+    dtype = tf.as_dtype(value.dtype)
+    handle = tf.raw_ops.VarHandleOp(dtype=dtype, shape=value.values.shape, shared_name=f"variable_{next(VARIABLE_NUMBERS)}")
+    if value.is_initialized:
+        tf.raw_ops.AssignVariableOp(resource=handle, value=to_tensorflow(value))
+    return Variable(handle, dtype)
+
+
+def read_variable(variable):
+    """What a variable holds now, or None."""
+    if not tf.raw_ops.VarIsInitializedOp(resource=variable.handle):
+        return None
+    return from_tensorflow(tf.raw_ops.ReadVariableOp(resource=variable.handle, dtype=variable.dtype))
 
 
 def public_function(name):
@@ -204,7 +232,7 @@ def public_function(name):
     return function
 
 
-def run_op(call):
+def run_op(call, variables=None):
     name = call.values.get("_as", call.name)
     if name.startswith("tf."):
         return [public_function(name[3:])(*(to_tensorflow(value) for value in call.inputs.values()))]
@@ -216,7 +244,10 @@ def run_op(call):
     inputs = []
     for argument in op_def.input_arg:
         value = call.inputs[argument.name]
-        tensors = [to_tensorflow(item) for item in (value if isinstance(value, list) else [value])]
+        if is_variable(value):
+            tensors = [variables[argument.name].handle]
+        else:
+            tensors = [to_tensorflow(item) for item in (value if isinstance(value, list) else [value])]
         if argument.number_attr:
             attrs[argument.number_attr] = len(tensors)
         if argument.type_list_attr:
@@ -279,6 +310,8 @@ def to_tensorflow(tensor):
 
 
 def from_tensorflow(tensor):
+    if tensor.dtype == tf.resource:
+        return Handle("resource", np.empty(tensor.shape))
     values = tensor.numpy()
     return Tensor(tensor.dtype.name, np.array(values, op_rows.DTYPES[tensor.dtype.name]))
 
@@ -288,7 +321,9 @@ def refer(value, blob, check="value"):
     if isinstance(value, list):
         return [refer(item, blob) for item in value]
     reference = {"dtype": value.dtype, "shape": list(value.values.shape), "offset": len(blob), "bytes": 0}
-    if check == "shape":
+    if isinstance(value, Tensor) and value.is_variable:
+        reference |= {"variable": "initialized" if value.is_initialized else "uninitialized"}
+    if check == "shape" or isinstance(value, Handle):
         return reference | {"check": "shape"}
     if value.dtype == "string":
         elements = list(value.values.reshape(-1))

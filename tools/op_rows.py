@@ -22,11 +22,18 @@ FLOATS = ("float16", "bfloat16", "float32", "float64")
 COMPLEX = {"complex64": "float32", "complex128": "float64"}
 ROW_KEYS = {"_tolerance", "_error", "_why", "_note", "_check", "_each", "_as", "_unset"}
 
+VARIABLE, UNINITIALIZED = "resource ", "uninitialized"
 SPEC = re.compile(r"(\w+)(?:\[([\d,\s]*)\])?(?:\s+(\w+)(?:\(([^)]*)\))?)?(?:\s*=\s*(.*))?", re.DOTALL)
 
 
 class Tensor:
-    """A value with the name of its dtype; strings are object arrays of bytes."""
+    """A value with the name of its dtype; strings are object arrays of bytes.
+
+    A variable is the value that it has before the call, or only a dtype and a shape while it is uninitialised.
+    """
+
+    is_variable = False
+    is_initialized = True
 
     def __init__(self, dtype, values):
         self.dtype = dtype
@@ -40,13 +47,18 @@ def load_rows(path):
 
 
 def is_spec(value):
-    """Whether a YAML value describes a tensor, as `float32[2,3]` or `int32 = [1, 2]` do."""
-    match = SPEC.fullmatch(value) if isinstance(value, str) else None
+    """Whether a YAML value describes a tensor or a variable, as `float32[2,3]` or `resource int32 = [1, 2]` do."""
+    match = SPEC.fullmatch(value.removeprefix(VARIABLE)) if isinstance(value, str) else None
     return bool(match) and match[1] in DTYPES and (match[2] is not None or match[5] is not None)
 
 
 def parse(spec, seed):
     """The tensor a spec describes; `seed` is the text its random numbers come from."""
+    if spec.startswith(VARIABLE):
+        content, _, last = spec.removeprefix(VARIABLE).rpartition(" ")
+        variable = parse(content if last == UNINITIALIZED else spec.removeprefix(VARIABLE), seed)
+        variable.is_variable, variable.is_initialized = True, last != UNINITIALIZED
+        return variable
     match = SPEC.fullmatch(spec)
     dtype, dims, distribution, arguments, literal = match.groups()
     shape = None if dims is None else tuple(int(dim) for dim in dims.split(",") if dim.strip())
@@ -208,6 +220,8 @@ def substitute(value, bound):
         return [substitute(item, bound) for item in value]
     if not isinstance(value, str):
         return value
+    if value.startswith(VARIABLE):
+        return VARIABLE + substitute(value.removeprefix(VARIABLE), bound)
     match = re.match(r"\w+", value)
     if match and match[0] in bound and (is_spec("float32" + value[match.end():]) or match.end() == len(value)):
         return bound[match[0]] + value[match.end():]

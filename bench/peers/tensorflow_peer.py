@@ -93,6 +93,51 @@ def pool(function):
     return one_input(lambda x: function(x, 2, 2, "VALID"), 32, 112, 112, 64)
 
 
+def taped_add():
+    x, y = tf.constant(1.0), tf.constant(2.0)
+
+    def run():
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            for _ in range(1000):
+                x + y  # noqa: B018: only its time counts
+
+    return seconds(run)
+
+
+def scalar_chain():
+    x, a, b = tf.constant(0.5), tf.constant(0.9), tf.constant(0.1)
+
+    def run():
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x
+            for _ in range(50):
+                y = y * a + b
+        return tape.gradient(y, x)
+
+    return seconds(run)
+
+
+def mlp_step(wrap):
+    """784-128-10, batches of 32, Adam; the same step as bench/autodiff_bench.cc."""
+    weights = [tf.Variable(uniform(*shape) * 0.05) for shape in ((784, 128), (128,), (128, 10), (10,))]
+    slots = [(tf.Variable(tf.zeros_like(w)), tf.Variable(tf.zeros_like(w))) for w in weights]
+    x, labels = uniform(32, 784), tf.range(32) % 10
+
+    def step():
+        with tf.GradientTape() as tape:
+            hidden = tf.nn.relu(tf.matmul(x, weights[0]) + weights[1])
+            logits = tf.matmul(hidden, weights[2]) + weights[3]
+            loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
+        for w, (m, v), gradient in zip(weights, slots, tape.gradient(loss, weights)):
+            tf.raw_ops.ResourceApplyAdam(var=w.handle, m=m.handle, v=v.handle, beta1_power=0.9, beta2_power=0.999, lr=1e-3, beta1=0.9,
+                                         beta2=0.999, epsilon=1e-7, grad=gradient)
+        return loss
+
+    return lambda: seconds(wrap(step))
+
+
 WORKLOADS = {
     "import": lambda: IMPORT,
     "scalar_add": scalar_add,
@@ -116,6 +161,10 @@ WORKLOADS = {
     "max_pool": pool(tf.nn.max_pool2d),
     "avg_pool": pool(tf.nn.avg_pool2d),
     "batch_norm": batch_norm,
+    "taped_add_1000": taped_add,
+    "scalar_chain_100": scalar_chain,
+    "mlp_step": lambda: mlp_step(lambda step: step)(),
+    "mlp_step_function": lambda: mlp_step(tf.function)(),
 }
 
 for name, run in WORKLOADS.items():

@@ -7,10 +7,15 @@ the files here hold what Python itself must say: classes, configuration, context
 from thalweg import _thalweg
 from thalweg import _hooks  # gives the engine the classes it needs; before anything makes a tensor
 from thalweg import _tree
-from thalweg import config, dtypes, errors
+from thalweg import config, dtypes, errors, nest
+from thalweg._custom_gradient import custom_gradient, grad_pass_through, recompute_grad
 from thalweg._devices import device
 from thalweg._eager import enable_eager_execution, executing_eagerly, function
+from thalweg._indexed_slices import IndexedSlices, IndexedSlicesSpec
+from thalweg._logging import get_logger
+from thalweg._tape import GradientTape, UnconnectedGradients
 from thalweg._thalweg import Tensor, constant, convert_to_tensor, is_tensor
+from thalweg._variable import (Variable, VariableAggregation, VariableSynchronization, variable_creator_scope)
 from thalweg.dtypes import (DType, as_dtype, bfloat16, bool, complex64, complex128, double, float16, float32, float64,
                             half, int8, int16, int32, int64, resource, string, uint8, uint16, uint32, uint64, variant)
 from thalweg.shapes import TensorShape

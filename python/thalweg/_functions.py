@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from thalweg import _thalweg
+from thalweg._indexed_slices import IndexedSlices
 
 _engine = _thalweg.functions()
 
@@ -13,16 +14,52 @@ def svd(tensor, full_matrices=False, compute_uv=True, name=None):
     return tuple(results) if compute_uv else results[0]
 
 
-def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
-    """All tensors scaled by one number, so that their norm together is at most clip_norm, and that norm."""
+def _on_values(function, t):
+    """function of a tensor, or of the values of tf.IndexedSlices with their rows as they were."""
+    if isinstance(t, IndexedSlices):
+        return IndexedSlices(function(t.values), t.indices, t.dense_shape)
+    return function(t)
+
+
+def _values(t):
+    return t.values if isinstance(t, IndexedSlices) else t
+
+
+def clip_by_value(t, clip_value_min, clip_value_max, name=None):
+    """Every element between the two bounds."""
+    return _on_values(lambda values: _engine["clip_by_value"](values, clip_value_min, clip_value_max), t)
+
+
+def clip_by_norm(t, clip_norm, axes=None, name=None):
+    """Scaled so that its norm is at most clip_norm; along the axes where they are given."""
+    return _on_values(lambda values: _engine["clip_by_norm"](values, clip_norm, axes), t)
+
+
+def scalar_mul(scalar, x, name=None):
+    """A tensor, or tf.IndexedSlices, times a scalar."""
+    return _on_values(lambda values: _engine["math.scalar_mul"](scalar, values), x)
+
+
+def global_norm(t_list, name=None):
+    """The norm of all tensors together; None is passed over."""
+    _check_list(t_list)
+    return _engine["linalg.global_norm"]([_values(t) for t in t_list if t is not None])
+
+
+def _check_list(t_list):
     if not isinstance(t_list, Sequence) or isinstance(t_list, str):
         raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
-    tensors = [t for t in t_list if t is not None]
+
+
+def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
+    """All tensors scaled by one number, so that their norm together is at most clip_norm, and that norm."""
+    _check_list(t_list)
+    tensors = [_values(t) for t in t_list if t is not None]
     if not tensors:
         return list(t_list), _thalweg.constant(0.0) if use_norm is None else use_norm
     *clipped, norm = _engine["clip_by_global_norm"](tensors, clip_norm, use_norm)
     remaining = iter(clipped)
-    return [None if t is None else next(remaining) for t in t_list], norm
+    return [None if t is None else _on_values(lambda values: next(remaining), t) for t in t_list], norm
 
 
 def _window(window_fn, frame_length, dtype):

@@ -1,6 +1,6 @@
 """The classes and functions of the package that the engine's module calls."""
 
-from thalweg import _thalweg, dtypes, errors
+from thalweg import _logging, _thalweg, dtypes, errors
 from thalweg.shapes import TensorShape
 
 
@@ -71,3 +71,4 @@ _thalweg.register("record_names", RECORD_NAMES)
 _thalweg.register("docs", documentation)
 _thalweg.register("signature", signature)
 _thalweg.register("reference", Reference)
+_thalweg.register("warn", _logging.warn)

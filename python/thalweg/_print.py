@@ -6,7 +6,7 @@ import pprint
 import sys
 
 from thalweg import _thalweg
-from thalweg._thalweg import Tensor
+from thalweg._thalweg import Tensor, VariableBase
 
 _engine = _thalweg.functions()
 
@@ -14,6 +14,8 @@ _engine = _thalweg.functions()
 def _replace(value, replacement):
     """The structure with every tensor in it replaced, in the order in which pprint shows it: plain dictionaries by
     their sorted keys."""
+    if isinstance(value, VariableBase):
+        value = value.value()
     if isinstance(value, Tensor):
         return replacement(value)
     if isinstance(value, dict):

@@ -11,7 +11,14 @@ FILES = ("compat", "contrib", "experimental", "test", "version")
 
 # Functions that the package writes in Python, because their arguments are no tensors and values; loaded on demand.
 WRITTEN_HERE = {
+    "autodiff.ForwardAccumulator": "thalweg._forward",
+    "autodiff.GradientTape": "thalweg._tape",
     "clip_by_global_norm": "thalweg._functions",
+    "clip_by_norm": "thalweg._functions",
+    "clip_by_value": "thalweg._functions",
+    "linalg.global_norm": "thalweg._functions",
+    "math.scalar_mul": "thalweg._functions",
+    "scalar_mul": "thalweg._functions",
     "print": "thalweg._print",
     "debugging.Assert": "thalweg._debugging",
     "debugging.assert_proper_iterable": "thalweg._debugging",

@@ -11,12 +11,19 @@
 #include "tests/op_cases/golden.h"
 #include "thalweg/core/convert.h"
 #include "thalweg/core/error.h"
+#include "thalweg/core/variable_resource.h"
 
 namespace thalweg::testing {
 namespace {
 
 constexpr int calls_per_op = 240;
 constexpr int64_t memory_for_calls = 64 << 20;
+
+/// Something that a handle may lead to and that is no variable.
+class OtherResource : public Resource {
+ public:
+  std::string describe() const override { return "something else"; }
+};
 
 class Mutator {
  public:
@@ -100,10 +107,35 @@ class Mutator {
     return s;
   }
 
+  /// A handle that leads nowhere, to something else, or to a variable of another shape, dtype or state.
+  Tensor other_handle(DType dtype, Shape shape) {
+    static const std::vector<DType> dtypes = {float32, float64, int32, string, complex64, bfloat16, bool_};
+    if (!shape.is_fully_defined() || chance(50)) shape = some_shape({2, 3});
+    if (chance(50)) dtype = pick(dtypes);
+    switch (random_() % 6) {
+      case 0:
+        return make_handle(nullptr);
+      case 1:
+        return make_handle(std::make_shared<OtherResource>());
+      case 2:
+        return make_handle(std::make_shared<VariableResource>("uninitialized", dtype, shape));
+      case 3:
+        return make_handle(
+            std::make_shared<VariableResource>("of any shape", dtype, Shape::unknown_rank(), filled(dtype, shape)));
+      default:
+        return make_handle(std::make_shared<VariableResource>("other", dtype, shape, filled(dtype, shape)));
+    }
+  }
+
   void mutate_input(std::vector<Tensor>& inputs) {
     if (inputs.empty()) return;
     Tensor& t = inputs[random_() % inputs.size()];
     if (!t.defined()) return;
+    if (t.dtype() == DType::resource && t.size() == 1 && chance(60)) {
+      auto* variable = dynamic_cast<const VariableResource*>(t.mutable_data<ResourceHandle>()->get());
+      t = variable ? other_handle(variable->dtype(), variable->shape()) : other_handle(DType::float32, {});
+      return;
+    }
     static const std::vector<DType> dtypes = {float32, float64,   int32,   int64,    int8,   uint8,   bool_,
                                               string,  complex64, float16, bfloat16, uint64, resource};
     switch (random_() % 8) {
@@ -222,6 +254,7 @@ TEST_P(BadCalls, AreRefusedOrAnswered) {
     }
     if (mutator.chance(4) && !inputs.empty()) inputs.pop_back();
     if (mutator.chance(2)) inputs.push_back(Tensor(1.0f));
+    const VariableValues before(inputs);
     auto start = std::chrono::steady_clock::now();
     if (std::getenv("THALWEG_TRACE_CALLS")) {  // to find the call that crashes
       std::cerr << op.name << " call " << i << ":";
@@ -234,6 +267,7 @@ TEST_P(BadCalls, AreRefusedOrAnswered) {
       ++answered;
     } catch (const Error&) {
       ++refused;
+      EXPECT_TRUE(before.are_kept()) << op.name << " call " << i << " was refused but changed a variable";
     } catch (const std::exception& e) {
       ADD_FAILURE() << op.name << " call " << i << " raised an untyped exception: " << e.what();
     }

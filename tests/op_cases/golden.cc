@@ -9,6 +9,7 @@
 
 #include "thalweg/core/convert.h"
 #include "thalweg/core/error.h"
+#include "thalweg/core/variable_resource.h"
 #include "thalweg/io/npy.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/casting.h"
@@ -88,10 +89,17 @@ void read_family(const std::string& name, const std::string& path, std::vector<C
     else if (!j.at("variant").is_null()) c.variant = j["variant"].dump();
     c.is_function = j.at("kind") == "function";
     for (const auto& [key, value] : j.at("inputs").items()) {
-      CaseInput input{key, {}, value.is_array()};
-      if (value.is_array())
+      CaseInput input{key, {}};
+      if (value.is_array()) {
+        input.kind = CaseInput::list;
         for (const json& item : value) input.tensors.push_back(read_tensor(item, data));
-      else input.tensors.push_back(read_tensor(value, data));
+      } else {
+        input.tensors.push_back(read_tensor(value, data));
+        if (value.contains("variable"))
+          input.kind = value["variable"] == "initialized" ? CaseInput::variable : CaseInput::uninitialized_variable;
+      }
+      if (j.contains("after") && j["after"].contains(key) && !j["after"][key].is_null())
+        input.after = read_tensor(j["after"][key], data);
       c.inputs.push_back(std::move(input));
     }
     c.attrs = j.at("attrs");
@@ -141,6 +149,24 @@ Tensor literal_from_json(const json& j) {
   if (!text && !truth) t.impl()->weak = Weak::bare;
   return t;
 }
+// A tensor with memory of its own: what lies in the goldens must not change with the variable.
+Tensor copy_of(const Tensor& t) {
+  Tensor copy = Tensor::empty(t.dtype(), t.shape());
+  copy_elements(t.dtype(), t.impl()->data, copy.impl()->data, t.size());
+  return copy;
+}
+Tensor make_variable(const CaseInput& input) {
+  const Tensor& value = input.tensors[0];
+  return make_handle(std::make_shared<VariableResource>(input.name, value.dtype(), value.shape(),
+                                                        input.kind == CaseInput::variable ? copy_of(value) : Tensor()));
+}
+// The variable an input leads to, or null.
+VariableResource* variable_behind(const Tensor& input) {
+  if (!input.defined() || input.dtype() != DType::resource || input.is_symbolic() || input.size() != 1) return nullptr;
+  return dynamic_cast<VariableResource*>(input.mutable_data<ResourceHandle>()->get());
+}
+Tensor value_of(const VariableResource& variable) { return variable.is_initialized() ? variable.read() : Tensor(); }
+
 Tensor strong(const Tensor& t) { return t.impl()->weak == Weak::strong ? t : strengthen(t, natural_dtype(*t.impl())); }
 
 }  // namespace
@@ -238,7 +264,8 @@ Call make_call(const Case& c) {
     bool found = false;
     for (const CaseInput& input : c.inputs)
       if (input.name == arg.name) {
-        call.inputs.insert(call.inputs.end(), input.tensors.begin(), input.tensors.end());
+        if (input.is_variable()) call.inputs.push_back(make_variable(input));
+        else call.inputs.insert(call.inputs.end(), input.tensors.begin(), input.tensors.end());
         found = true;
       }
     if (!found) throw std::runtime_error(c.describe() + ": the row has no input " + arg.name);
@@ -258,6 +285,44 @@ Call make_call(const Case& c) {
       throw InvalidArgumentError(c.op + ": attribute " + name + " cannot be " + value.dump());
   }
   return call;
+}
+
+std::string difference_of_variables(const Case& c, const Call& call) {
+  // Ops on variables take no lists, so that arguments and inputs go together.
+  for (size_t i = 0; i < call.op->args.size() && i < call.inputs.size(); ++i) {
+    const VariableResource* variable = variable_behind(call.inputs[i]);
+    if (!variable) continue;
+    for (const CaseInput& input : c.inputs) {
+      if (input.name != call.op->args[i].name) continue;
+      Tensor value = value_of(*variable);
+      std::string found = value.defined() && input.after.defined() ? difference(value, input.after, c.tolerance)
+                          : value.defined()                        ? "a value where none is expected"
+                          : input.after.defined()                  ? "no value"
+                                                                   : "";
+      if (!found.empty()) return input.name + " after the call: " + found;
+    }
+  }
+  return "";
+}
+
+VariableValues::VariableValues(std::span<const Tensor> inputs) {
+  for (const Tensor& input : inputs)
+    if (const VariableResource* variable = variable_behind(input)) {
+      Tensor value = value_of(*variable);
+      handles_and_values_.emplace_back(input, value.defined() ? copy_of(value) : value);
+    }
+}
+bool VariableValues::are_kept() const {
+  for (const auto& [handle, before] : handles_and_values_) {
+    Tensor now = value_of(*variable_behind(handle));
+    if (now.defined() != before.defined()) return false;
+    if (!now.defined()) continue;
+    if (now.dtype() != before.dtype() || !(now.shape() == before.shape())) return false;
+    if (is_object(now.dtype()) ? !difference(now, before, -1).empty()
+                               : now.nbytes() && std::memcmp(now.impl()->data, before.impl()->data, now.nbytes()) != 0)
+      return false;
+  }
+  return true;
 }
 
 std::vector<Tensor> run_op(const Op& op, const std::vector<Tensor>& inputs, AttrsRef attrs) {

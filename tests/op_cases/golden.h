@@ -13,9 +13,12 @@ namespace thalweg::testing {
 
 /// One input or attribute tensor list of a row; a single tensor is a list of one.
 struct CaseInput {
+  enum Kind : uint8_t { tensor, list, variable, uninitialized_variable };
   std::string name;
-  std::vector<Tensor> tensors;
-  bool is_list = false;
+  std::vector<Tensor> tensors;  // of a variable: the value it begins with
+  Kind kind = tensor;
+  Tensor after = {};  // what a variable holds after the call; undefined: nothing
+  bool is_variable() const { return kind >= variable; }
 };
 
 /// The gradient of one input, with output gradients as gradient_weights makes them; None where there is none.
@@ -61,7 +64,22 @@ const std::map<std::string, TypeSet>& types_without_kernel();
 /// The names that have rows.
 std::vector<std::string> names_with_cases(bool is_function);
 
+/// Every variable of a call is a fresh one.
 Call make_call(const Case& c);
+/// Empty, or how the variables of the call differ from what the row says of them afterwards.
+std::string difference_of_variables(const Case& c, const Call& call);
+
+/// What the variables among some inputs hold, bit for bit.
+class VariableValues {
+ public:
+  explicit VariableValues(std::span<const Tensor> inputs);
+  /// Whether they hold the same now.
+  bool are_kept() const;
+
+ private:
+  std::vector<std::pair<Tensor, Tensor>> handles_and_values_;
+};
+
 /// Makes the call; throws what the op throws.
 std::vector<Tensor> run_op(const Op& op, const std::vector<Tensor>& inputs, AttrsRef attrs);
 std::vector<Tensor> run_function(const Case& c);

@@ -7,8 +7,9 @@
 namespace thalweg::testing {
 namespace {
 
-/// The same tensor as tracing sees it: a shape, no value.
+/// The same tensor as tracing sees it: a shape, no value. Handles of variables keep theirs.
 Tensor symbolic(const Tensor& t, const Shape& shape) {
+  if (t.dtype() == DType::resource) return t;
   Tensor s(TensorImpl::make());
   s.impl()->dtype = t.dtype();
   s.impl()->shape = shape;

@@ -21,13 +21,21 @@ std::string plain(const ::testing::TestParamInfo<std::string>& info) {
 
 void check_case(const Case& c) {
   std::vector<Tensor> got;
+  std::string changed;
   seed_state().set_global_seed(0);  // as tools/make_goldens does before each row
   try {
     if (c.is_function) {
       got = run_function(c);
     } else {
       Call call = make_call(c);
-      got = run_op(*call.op, call.inputs, call.attrs);
+      const VariableValues before(call.inputs);
+      try {
+        got = run_op(*call.op, call.inputs, call.attrs);
+      } catch (const Error&) {
+        EXPECT_TRUE(before.are_kept()) << c.describe() << " was refused but changed a variable";
+        throw;
+      }
+      if (c.error.empty()) changed = difference_of_variables(c, call);
     }
   } catch (const Error& e) {
     EXPECT_FALSE(c.error.empty()) << c.describe() << " raised " << e.type() << ": " << e.what();
@@ -48,6 +56,7 @@ void check_case(const Case& c) {
     ADD_FAILURE() << c.describe() << " was accepted, expected " << c.error;
     return;
   }
+  EXPECT_TRUE(changed.empty()) << c.describe() << ", " << changed;
   ASSERT_EQ(got.size(), c.outputs.size()) << c.describe() << ": number of outputs";
   for (size_t i = 0; i < got.size(); ++i) {
     if (c.shape_only || c.unset[i]) {

@@ -42,7 +42,25 @@ def encode(tensor):
 
 
 def decode_all(value):
+    if isinstance(value, tf.Tensor):
+        return value
     return [decode(item) for item in value] if isinstance(value, list) else decode(value)
+
+
+def make_variable(reference, is_initialized):
+    """The handle of a fresh variable that holds the tensor, or only has its dtype and shape."""
+    value = decode(reference) if is_initialized else None
+    handle = tf.raw_ops.VarHandleOp(dtype=tf.as_dtype(reference[0]), shape=reference[1])
+    if is_initialized:
+        tf.raw_ops.AssignVariableOp(resource=handle, value=value)
+    return handle
+
+
+def read_variable(handle, dtype):
+    """What a variable holds, encoded, or None."""
+    if not tf.raw_ops.VarIsInitializedOp(resource=handle):
+        return None
+    return encode(tf.raw_ops.ReadVariableOp(resource=handle, dtype=tf.as_dtype(dtype)))
 
 
 def attribute(value):
@@ -72,7 +90,10 @@ def parameter_names(op):
 
 
 def run_op(name, inputs, attrs):
-    """The flat results of tf.raw_ops.<name>; inputs and attributes have the names they have in graphs."""
+    """The flat results of tf.raw_ops.<name>; inputs and attributes have the names they have in graphs.
+
+    Inputs are encoded tensors and the handles of variables.
+    """
     op = getattr(tf.raw_ops, name)
     known = parameter_names(op)
 

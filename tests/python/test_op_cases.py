@@ -48,14 +48,20 @@ def references(value, data):
 def problem(case, data):
     """What is wrong with the answer to one case, or an empty text."""
     inputs = {name: references(value, data) for name, value in case["inputs"].items()}
+    variables = {name: op_calls.make_variable(inputs[name], value["variable"] == "initialized")
+                 for name, value in case["inputs"].items() if "variable" in value}
+    before = {name: op_calls.read_variable(handle, inputs[name][0]) for name, handle in variables.items()}
     attrs = {name: references(value, data) for name, value in case["attrs"].items()}
     run = op_calls.run_function if case["kind"] == "function" else op_calls.run_op
     if hasattr(tf, "random"):
         tf.random.set_seed(0)
     try:
-        got = [op_calls.encode(tensor) for tensor in run(case["op"], inputs, attrs)]
+        got = [op_calls.encode(tensor) for tensor in run(case["op"], inputs | variables, attrs)]
     except (tf.errors.OpError, ValueError, TypeError, RuntimeError, AssertionError) as error:
-        return "" if case["error"] else f"raised {type(error).__name__}: {error}"
+        if not case["error"]:
+            return f"raised {type(error).__name__}: {error}"
+        after = {name: op_calls.read_variable(handle, inputs[name][0]) for name, handle in variables.items()}
+        return "" if after == before else "was refused but changed a variable"
     if case["error"]:
         return f"was accepted, expected {case['error']}"
     if len(got) != len(case["outputs"]):
@@ -64,6 +70,14 @@ def problem(case, data):
         check = golden.get("check", case["check"])
         if text := op_calls.difference(mine, reference(golden, data), case["tolerance"], check):
             return f"result {place}: {text}"
+    for name, golden in case.get("after", {}).items():
+        mine = op_calls.read_variable(variables[name], inputs[name][0])
+        if mine is None or golden is None:
+            text = "" if mine is golden else "a value is missing or left over"
+        else:
+            text = op_calls.difference(mine, reference(golden, data), case["tolerance"])
+        if text:
+            return f"{name} after the call: {text}"
     return ""
 
 

@@ -9,6 +9,7 @@ make_docs = runpy.run_path(TOOL)
 HEADER = """// Things with names,
 // and why.
 #pragma once
+namespace thalweg {
 /// How a thing is made.
 struct ThingOptions {
   int size = 1;
@@ -23,17 +24,23 @@ class THALWEG_API Thing {
   /// Its `size`.
   int size() const { return size_; }
 };
+namespace math {
+/// Two things.
+Thing twice(const Thing& thing);
+}  // namespace math
+}  // namespace thalweg
 """
 
 
 def test_entries():
     assert list(make_docs["entries"](HEADER)) == [
-        ("Things with names, and why.", ""),
-        ("How a thing is made.", "struct ThingOptions {\n  int size = 1;\n};"),
+        ("Things with names, and why.", "", ""),
+        ("How a thing is made.", "struct ThingOptions {\n  int size = 1;\n};", "thalweg"),
         ("Makes a thing, or throws.",
-         "Thing make_thing(const Name& name,\n                             const ThingOptions& options = {});"),
-        ("A thing.", "class Thing"),
-        ("Its `size`.", "int size() const"),
+         "Thing make_thing(const Name& name,\n                             const ThingOptions& options = {});", "thalweg"),
+        ("A thing.", "class Thing", "thalweg"),
+        ("Its `size`.", "int size() const", "thalweg"),
+        ("Two things.", "Thing twice(const Thing& thing);", "thalweg::math"),
     ]
 
 

@@ -146,7 +146,12 @@ int Log::add_tape() {
 void Log::release(int tape) {
   // A tape that dies open in another thread: the log's own thread still writes to it, and it stays.
   if (thread_ != &thread_state && (open_ & bit(tape)) != 0) return;
-  released_.fetch_or(bit(tape), std::memory_order_release);
+  if (thread_ == &thread_state) {
+    if (refs_.load(std::memory_order_relaxed) > 1) forget(tape);  // else everything goes at once
+    used_ &= ~bit(tape);
+  } else {
+    released_.fetch_or(bit(tape), std::memory_order_release);
+  }
   if (refs_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if (current_log == this) current_log = nullptr;
   reset();
@@ -191,6 +196,18 @@ void Log::pause(int tape, bool paused) {
   if (paused) active_ &= ~bit(tape);
   else active_ |= open_ & bit(tape);
   update_thread();
+}
+
+uint64_t Log::pause_all() {
+  if (!current_log) return 0;
+  uint64_t tapes = std::exchange(current_log->active_, 0);
+  current_log->update_thread();
+  return tapes;
+}
+void Log::resume_all(uint64_t tapes) {
+  if (!current_log || !tapes) return;
+  current_log->active_ |= tapes & current_log->open_;
+  current_log->update_thread();
 }
 
 // The thread sees this log while one of its tapes records.

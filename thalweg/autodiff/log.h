@@ -79,6 +79,9 @@ class Log final : public Recorder {
   /// Lets go of what only this tape needs.
   void forget(int tape);
   void check_thread() const;
+  /// Holds all tapes of this thread; returns them, for `resume_all`.
+  static uint64_t pause_all();
+  static void resume_all(uint64_t tapes);
 
   void record(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl* const> out) override;
   void record(std::span<const Tensor> in, std::span<const Tensor> out,

@@ -9,7 +9,12 @@
 #include "thalweg/ops/joining.h"
 #include "thalweg/ops/shaping.h"
 
-namespace thalweg::autodiff {
+namespace thalweg {
+
+StopRecording::StopRecording() : paused_(autodiff::Log::pause_all()) {}
+StopRecording::~StopRecording() { autodiff::Log::resume_all(paused_); }
+
+namespace autodiff {
 namespace {
 
 bool is_handle(const Tensor& t) { return t.dtype() == DType::resource; }
@@ -170,4 +175,5 @@ Tensor Tape::batch_jacobian(const Tensor& target, const Tensor& source, Unconnec
   return zeros(dims, {.dtype = target.dtype()});
 }
 
-}  // namespace thalweg::autodiff
+}  // namespace autodiff
+}  // namespace thalweg

@@ -15,6 +15,18 @@ struct TapeOptions {
   bool watch_accessed_variables = true;  // trainable variables are watched as soon as they are read
 };
 
+/// No tape of this thread that is open now records while this lives; tapes opened later do.
+class THALWEG_API StopRecording {
+ public:
+  StopRecording();
+  ~StopRecording();
+  StopRecording(const StopRecording&) = delete;
+  StopRecording& operator=(const StopRecording&) = delete;
+
+ private:
+  uint64_t paused_;
+};
+
 namespace autodiff {
 
 class Log;

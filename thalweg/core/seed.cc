@@ -120,8 +120,9 @@ size_t SeedState::StreamHash::operator()(const StreamKey& key) const {
   return static_cast<size_t>(mix(mix(key.op, static_cast<uint64_t>(key.seed)), static_cast<uint64_t>(key.seed2)));
 }
 
+// Never destroyed: threads may draw while the program ends.
 SeedState& seed_state() {
-  static SeedState state;
+  static SeedState& state = *new SeedState;
   return state;
 }
 

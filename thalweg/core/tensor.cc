@@ -25,7 +25,7 @@ struct FreeBlocks {
   enum : int8_t { untouched, open, closed } state = untouched;
 };
 constinit thread_local FreeBlocks free_blocks [[gnu::tls_model("initial-exec")]];
-constexpr int most_free_blocks = 256;
+constexpr int most_free_blocks = 4096;
 
 /// Empties the list when the thread ends; what is given back later goes straight to the system.
 struct ThreadEnd {

@@ -69,7 +69,7 @@ template <class R> struct Roots {
   std::vector<std::complex<R>> values;
 };
 
-// The latest things made, up to `max_kept` of them.
+// The latest things made, up to `max_kept` of them. Never destroyed: threads may compute while the program ends.
 template <class T> class Kept {
  public:
   template <class Matches> std::shared_ptr<const T> find(const Matches& matches) {
@@ -131,7 +131,7 @@ std::complex<double> root_of_unity(int64_t k, int64_t n) {
 }
 
 template <class R> std::shared_ptr<const FftPlan<R>> fft_plan(int64_t n) {
-  static Kept<FftPlan<R>> kept;
+  static Kept<FftPlan<R>>& kept = *new Kept<FftPlan<R>>;
   if (auto found = kept.find([&](const FftPlan<R>& p) { return p.n == n; })) return found;
   auto plan = std::make_shared<FftPlan<R>>();
   plan->n = n;
@@ -144,7 +144,7 @@ template <class R> std::shared_ptr<const FftPlan<R>> fft_plan(int64_t n) {
 
 template <class R>
 std::shared_ptr<const std::vector<std::complex<R>>> fft_roots(int64_t n, int multiples, int64_t count) {
-  static Kept<Roots<R>> kept;
+  static Kept<Roots<R>>& kept = *new Kept<Roots<R>>;
   auto found = kept.find([&](const Roots<R>& r) { return r.n == n && r.multiples == multiples && r.count == count; });
   if (!found) {
     auto roots = std::make_shared<Roots<R>>(Roots<R>{n, multiples, count, {}});

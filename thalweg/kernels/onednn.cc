@@ -6,6 +6,7 @@
 #include <cstring>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -16,16 +17,6 @@ namespace thalweg::kernels::onednn {
 namespace {
 using dnnl::memory;
 using Dims = memory::dims;
-
-// Never destroyed: threads may compute while the program ends.
-dnnl::engine& engine() {
-  static dnnl::engine& instance = *new dnnl::engine(dnnl::engine::kind::cpu, 0);
-  return instance;
-}
-dnnl::stream& stream() {
-  thread_local dnnl::stream instance(engine());
-  return instance;
-}
 
 /// Holds OpenMP to one thread: the work is already cut, and a second pool beside ours would stall it.
 class OneThread {
@@ -38,6 +29,31 @@ class OneThread {
  private:
   int before_;
 };
+
+// Copies one number: the first execution starts oneDNN's hooks for profilers, and those do not expect several threads.
+void execute_first(const dnnl::engine& engine) {
+  OneThread one;
+  float from = 0, to = 0;
+  const memory::desc number({1}, memory::data_type::f32, memory::format_tag::a);
+  memory source(number, engine, &from), target(number, engine, &to);
+  dnnl::stream stream(engine);
+  dnnl::reorder(source, target).execute(stream, source, target);
+  stream.wait();
+}
+
+// Never destroyed: threads may compute while the program ends.
+dnnl::engine& engine() {
+  static dnnl::engine& instance = []() -> dnnl::engine& {
+    auto* made = new dnnl::engine(dnnl::engine::kind::cpu, 0);
+    execute_first(*made);
+    return *made;
+  }();
+  return instance;
+}
+dnnl::stream& stream() {
+  thread_local dnnl::stream instance(engine());
+  return instance;
+}
 
 /// Everything a descriptor takes, so that the versions of the API differ in three functions only.
 struct Descriptors {
@@ -273,16 +289,13 @@ struct KeyHash {
 class Cache {
  public:
   std::shared_ptr<const Convolution> find(const Key& key) {
-    {
-      std::lock_guard lock(mutex_);
-      if (auto it = entries_.find(key); it != entries_.end()) {
-        order_.splice(order_.begin(), order_, it->second.place);
-        return it->second.convolution;
-      }
-    }
+    if (auto known = look_up(key)) return *known;
+    // One thread at a time asks oneDNN, whose own cache shares what it makes: a second one that wants the same
+    // convolution waits for it instead of making it again.
+    std::lock_guard making(making_mutex_);
+    if (auto known = look_up(key)) return *known;
     auto made = make(key.pass, key.method, key.shape);
     std::lock_guard lock(mutex_);
-    if (auto it = entries_.find(key); it != entries_.end()) return it->second.convolution;
     order_.push_front(key);
     entries_[key] = {made, order_.begin()};
     if (entries_.size() > capacity) {
@@ -293,11 +306,20 @@ class Cache {
   }
 
  private:
+  std::optional<std::shared_ptr<const Convolution>> look_up(const Key& key) {
+    std::lock_guard lock(mutex_);
+    auto it = entries_.find(key);
+    if (it == entries_.end()) return {};
+    order_.splice(order_.begin(), order_, it->second.place);
+    return it->second.convolution;
+  }
+
   static constexpr size_t capacity = 1024;
   struct Entry {
     std::shared_ptr<const Convolution> convolution;
     std::list<Key>::iterator place;
   };
+  std::mutex making_mutex_;  // taken before mutex_
   std::mutex mutex_;
   std::unordered_map<Key, Entry, KeyHash> entries_;
   std::list<Key> order_;

@@ -7,13 +7,17 @@
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/comparison.h"
+#include "thalweg/ops/creation.h"
+#include "thalweg/ops/division.h"
 #include "thalweg/ops/elementwise.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/joining.h"
 #include "thalweg/ops/math.h"
 #include "thalweg/ops/math_elementary.h"
+#include "thalweg/ops/math_rounding.h"
 #include "thalweg/ops/math_special.h"
+#include "thalweg/ops/selection.h"
 
 namespace thalweg {
 namespace {
@@ -36,7 +40,12 @@ const Op& ReluGrad = define_op({
       using T = decltype(x);
       return static_cast<T>(g * T(x > T(0)));  // NaN stays NaN
     }),
-    .grad = [](GradCall& g) { g.input_grad(0, nn::relu_grad(g.output_grad(), g.input(1))); },
+    .grad =
+        [](GradCall& g) {
+          g.input_grad(0, nn::relu_grad(g.output_grad(), g.input(1)));
+          g.input_grad(1, zeros_like(g.input(1)));
+        },
+    .grad_reads = reads::inputs<1>,
     .traits = elementwise,
 });
 
@@ -50,6 +59,7 @@ const Op& Relu = define_op({
       return x < T(0) ? T(0) : x;
     }),
     .grad = [](GradCall& g) { g.input_grad(0, nn::relu_grad(g.output_grad(), g.output())); },
+    .grad_reads = reads::outputs<0>,
     .traits = elementwise,
 });
 
@@ -62,6 +72,12 @@ const Op& Relu6Grad = define_op({
       using T = decltype(x);
       return static_cast<T>(g * T(x > T(0) && x < T(6)));  // NaN stays NaN
     }),
+    .grad =
+        [](GradCall& g) {
+          g.input_grad(0, apply1(g.op, {g.output_grad(), g.input(1)}));
+          g.input_grad(1, zeros_like(g.input(1)));
+        },
+    .grad_reads = reads::inputs<1>,
     .traits = elementwise,
 });
 
@@ -76,6 +92,7 @@ const Op& Relu6 = define_op({
       return low > T(6) ? T(6) : low;
     }),
     .grad = [](GradCall& g) { g.input_grad(0, apply1(Relu6Grad, {g.output_grad(), g.output()})); },
+    .grad_reads = reads::outputs<0>,
     .traits = elementwise,
 });
 
@@ -89,6 +106,12 @@ const Op& LeakyReluGrad = define_op({
       using T = decltype(x);
       return x > T(0) ? g : g * T(a.alpha);
     }),
+    .grad =
+        [](GradCall& g) {
+          g.input_grad(0, apply1(g.op, {g.output_grad(), g.input(1)}, g.attrs()));
+          g.input_grad(1, zeros_like(g.input(1)));
+        },
+    .grad_reads = reads::inputs<1>,
     .traits = elementwise,
 });
 
@@ -106,6 +129,7 @@ const Op& LeakyRelu = define_op({
         [](GradCall& g) {
           g.input_grad(0, apply1(LeakyReluGrad, {g.output_grad(), g.input()}, g.attrs<LeakyReluAttrs>()));
         },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -118,6 +142,13 @@ const Op& EluGrad = define_op({
       using T = decltype(x);
       return x < T(0) ? (x + T(1)) * g : g;
     }),
+    .grad =
+        [](GradCall& g) {
+          const Tensor &given = g.input(0), &elu = g.input(1), &grad = g.output_grad();
+          if (g.wants(0)) g.input_grad(0, apply1(g.op, {grad, elu}));
+          if (g.wants(1)) g.input_grad(1, where(less(elu, 0), grad * given, zeros_like(elu)));
+        },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -131,6 +162,7 @@ const Op& Elu = define_op({
       return x < T(0) ? scalar::expm1(x) : x;
     }),
     .grad = [](GradCall& g) { g.input_grad(0, apply1(EluGrad, {g.output_grad(), g.output()})); },
+    .grad_reads = reads::outputs<0>,
     .traits = elementwise,
 });
 
@@ -143,6 +175,13 @@ const Op& SeluGrad = define_op({
       using T = decltype(x);
       return x < T(0) ? g * (x + T(selu_scale_alpha)) : g * T(selu_scale);
     }),
+    .grad =
+        [](GradCall& g) {
+          const Tensor &given = g.input(0), &selu = g.input(1), &grad = g.output_grad();
+          if (g.wants(0)) g.input_grad(0, apply1(g.op, {grad, selu}));
+          if (g.wants(1)) g.input_grad(1, where(less(selu, 0), grad * given, zeros_like(selu)));
+        },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -156,6 +195,7 @@ const Op& Selu = define_op({
       return x < T(0) ? T(selu_scale_alpha) * scalar::expm1(x) : T(selu_scale) * x;
     }),
     .grad = [](GradCall& g) { g.input_grad(0, apply1(SeluGrad, {g.output_grad(), g.output()})); },
+    .grad_reads = reads::outputs<0>,
     .traits = elementwise,
 });
 
@@ -168,6 +208,13 @@ const Op& SoftplusGrad = define_op({
       using T = decltype(x);
       return g / (scalar::exp(-x) + T(1));
     }),
+    .grad =
+        [](GradCall& g) {
+          const Tensor &given = g.input(0), &x = g.input(1), &grad = g.output_grad();
+          if (g.wants(0)) g.input_grad(0, apply1(g.op, {grad, x}));
+          if (g.wants(1)) g.input_grad(1, grad * given / (exp(-x) + 2 + exp(x)));
+        },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -178,6 +225,7 @@ const Op& Softplus = define_op({
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<float_types>([](auto x) { return scalar::softplus(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, apply1(SoftplusGrad, {g.output_grad(), g.input()})); },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -191,6 +239,13 @@ const Op& SoftsignGrad = define_op({
       T d = T(1) + std::abs(x);
       return g / (d * d);
     }),
+    .grad =
+        [](GradCall& g) {
+          const Tensor &given = g.input(0), &x = g.input(1), &grad = g.output_grad();
+          if (g.wants(0)) g.input_grad(0, apply1(g.op, {grad, x}));
+          if (g.wants(1)) g.input_grad(1, -2 * grad * given * sign(x) / pow(1 + abs(x), 3));
+        },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -204,6 +259,7 @@ const Op& Softsign = define_op({
       return x / (std::abs(x) + T(1));
     }),
     .grad = [](GradCall& g) { g.input_grad(0, apply1(SoftsignGrad, {g.output_grad(), g.input()})); },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 

@@ -8,6 +8,7 @@
 #include "thalweg/core/device.h"
 #include "thalweg/core/error.h"
 #include "thalweg/ops/indexed_slices.h"
+#include "thalweg/ops/inspection.h"
 
 namespace thalweg {
 namespace {
@@ -281,6 +282,8 @@ void apply(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::spa
     if (state.tracer) [[unlikely]]
       state.tracer->add(op, in, attrs, out);
     else compute(op, in, attrs, out, state.recorder ? 0 : temporaries);
+    if (detail::inspected.load(std::memory_order_relaxed) && !state.tracer) [[unlikely]]
+      detail::inspect(op, in, out);
   } catch (const ResourceExhaustedError& error) {
     refuse_memory(op, error.what());
   } catch (const std::bad_alloc&) {

@@ -88,6 +88,7 @@ const Op& BiasAddGrad = define_op({
           if (g.attrs<BiasAttrs>().data_format == "NCHW") dims.resize(static_cast<size_t>(out.rank() - 1), 1);
           g.input_grad(0, broadcast_to(reshape(g.output_grad(), dims), shape(out)));
         },
+    .grad_reads = reads::nothing,
 });
 
 const Op& BiasAdd = define_op({
@@ -103,6 +104,7 @@ const Op& BiasAdd = define_op({
           g.input_grad(0, g.output_grad());
           if (g.wants(1)) g.input_grad(1, apply1(BiasAddGrad, {g.output_grad()}, g.attrs<BiasAttrs>()));
         },
+    .grad_reads = reads::nothing,
 });
 
 const Op& BiasAddV1 = define_op({
@@ -117,6 +119,7 @@ const Op& BiasAddV1 = define_op({
           g.input_grad(0, g.output_grad());
           if (g.wants(1)) g.input_grad(1, apply1(BiasAddGrad, {g.output_grad()}));
         },
+    .grad_reads = reads::nothing,
 });
 
 }  // namespace

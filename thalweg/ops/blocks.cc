@@ -88,6 +88,7 @@ const Op& SpaceToDepth = define_op({
         },
     .kernel = {[](const KernelCall& c) { run_depth_space(c, true); }},
     .grad = grad_of_space_to_depth,
+    .grad_reads = reads::nothing,
 });
 const Op& DepthToSpace = define_op({
     .name = "DepthToSpace",
@@ -111,6 +112,7 @@ const Op& DepthToSpace = define_op({
         },
     .kernel = {[](const KernelCall& c) { run_depth_space(c, false); }},
     .grad = [](GradCall& g) { g.input_grad(0, apply1(SpaceToDepth, {g.output_grad()}, g.attrs<DepthSpaceAttrs>())); },
+    .grad_reads = reads::nothing,
 });
 void grad_of_space_to_depth(GradCall& g) {
   g.input_grad(0, apply1(DepthToSpace, {g.output_grad()}, g.attrs<DepthSpaceAttrs>()));
@@ -233,6 +235,7 @@ const Op& SpaceToBatchND = define_op({
     .infer = infer_space_to_batch,
     .kernel = {[](const KernelCall& c) { run_blocks(c, true); }},
     .grad = [](GradCall& g) { g.input_grad(0, batch_to_space(g.output_grad(), g.input(1), g.input(2))); },
+    .grad_reads = reads::inputs<1, 2>,
 });
 const Op& BatchToSpaceND = define_op({
     .name = "BatchToSpaceND",
@@ -242,6 +245,7 @@ const Op& BatchToSpaceND = define_op({
     .infer = infer_batch_to_space,
     .kernel = {[](const KernelCall& c) { run_blocks(c, false); }},
     .grad = [](GradCall& g) { g.input_grad(0, space_to_batch(g.output_grad(), g.input(1), g.input(2))); },
+    .grad_reads = reads::inputs<1, 2>,
 });
 
 }  // namespace

@@ -44,6 +44,8 @@ const Op& BroadcastTo = define_op({
       copy.run(c.dtype(), c.input(0), c.output());
     }},
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad()); },
+    .grad_reads = reads::nothing,
+    .traits = {.broadcasts = true},
 });
 
 /// Two shapes given as vectors; fails when a dimension is negative.
@@ -182,6 +184,7 @@ const Op& Tile = define_op({
           Tensor pairs = reshape(stack({multiples, lengths}, {.axis = 1}), {-1});
           g.input_grad(0, rank == 0 ? g.output_grad() : reduce_sum(reshape(g.output_grad(), pairs), {.axis = axes}));
         },
+    .grad_reads = reads::inputs<1>,
 });
 
 }  // namespace

@@ -144,6 +144,7 @@ const Op& Cast = define_op({
           bool smooth = (is_floating(from) || is_complex(from)) && (is_floating(to) || is_complex(to));
           if (smooth) g.input_grad(0, cast(g.output_grad(), from));
         },
+    .grad_reads = reads::nothing,
     .traits = {.view = true},
 });
 

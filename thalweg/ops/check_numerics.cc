@@ -77,6 +77,7 @@ const Op& CheckNumerics = define_op({
                               g.output_grad(), "Not a number (NaN) or infinity (Inf) values detected in gradient. " +
                                                    g.attrs<CheckNumericsAttrs>().message));
         },
+    .grad_reads = reads::nothing,
     .traits = {.stateful = true, .view = true},
 });
 
@@ -106,6 +107,7 @@ const Op& CheckNumericsV2 = define_op({
                                    g.attrs<CheckNumericsAttrs>().message};
           g.input_grad(0, apply1(g.op, {g.output_grad()}, attrs));
         },
+    .grad_reads = reads::nothing,
     .traits = {.stateful = true, .view = true},
 });
 

@@ -59,7 +59,8 @@ const Op& Fill = define_op({
     .kernel = {[](const KernelCall& c) {
       kernels::fill_elements(c.output_dtype(), c.input(1), c.output(), c.output_shape().count());
     }},
-    .grad = [](GradCall& g) { g.input_grad(1, reduce_sum(g.output_grad())); },
+    .grad = [](GradCall& g) { g.input_grad(1, reshape(reduce_sum(g.output_grad()), shape(g.input(1)))); },
+    .grad_reads = reads::nothing,
 });
 
 const Op& ZerosLike = define_op({
@@ -139,7 +140,9 @@ const Op& PlaceholderWithDefault = define_op({
       c.allocate(0, c.shape(0));
       copy_elements(c.dtype(), c.input(0), c.output(), c.count(0));
     }},
-    .traits = {.view = true, .not_differentiable = "what is fed has no gradient"},
+    .grad = [](GradCall& g) { g.input_grad(0, g.output_grad()); },
+    .grad_reads = reads::nothing,
+    .traits = {.view = true},
 });
 
 struct OneHotAttrs {

@@ -48,6 +48,7 @@ const Op& Cross = define_op({
           if (g.wants(0)) g.input_grad(0, linalg::cross(g.input(1), g.output_grad()));
           if (g.wants(1)) g.input_grad(1, linalg::cross(g.output_grad(), g.input(0)));
         },
+    .grad_reads = reads::all_inputs,
 });
 
 }  // namespace

@@ -174,6 +174,7 @@ const Op& MatrixDiagPartV3 = define_op({
       });
     }},
     .grad = grad_of_diag_part,
+    .grad_reads = reads::inputs<1>,
 });
 
 const Op& MatrixSetDiagV3 = define_op({
@@ -210,6 +211,7 @@ const Op& MatrixSetDiagV3 = define_op({
           if (g.wants(0)) g.input_grad(0, apply1(g.op, {grad, zeros_like(g.input(1)), g.input(2)}, attrs));
           if (g.wants(1)) g.input_grad(1, apply1(MatrixDiagPartV3, {grad, g.input(2), zero_of(grad.dtype())}, attrs));
         },
+    .grad_reads = reads::inputs<2>,
 });
 
 void grad_of_matrix_diag(GradCall& g) {
@@ -260,6 +262,7 @@ const Op& MatrixBandPart = define_op({
     .infer = infer_band,
     .kernel = {run_band},
     .grad = [](GradCall& g) { g.input_grad(0, linalg::band_part(g.output_grad(), g.input(1), g.input(2))); },
+    .grad_reads = reads::inputs<1, 2>,
 });
 
 constexpr TypeSet diag_types = float_types | index_types | complex_types;
@@ -282,6 +285,7 @@ const Op& Diag = define_op({
                    },
                .types = diag_types},
     .grad = [](GradCall& g) { g.input_grad(0, linalg::tensor_diag_part(g.output_grad())); },
+    .grad_reads = reads::nothing,
 });
 const Op& DiagPart = define_op({
     .name = "DiagPart",
@@ -306,7 +310,11 @@ const Op& DiagPart = define_op({
                      });
                    },
                .types = diag_types},
-    .grad = [](GradCall& g) { g.input_grad(0, linalg::tensor_diag(g.output_grad())); },
+    .grad =
+        [](GradCall& g) {
+          g.input_grad(0, g.input().rank() == 0 ? g.output_grad() : linalg::tensor_diag(g.output_grad()));
+        },
+    .grad_reads = reads::nothing,
 });
 
 Tensor band_tensor(const Axis& k) {

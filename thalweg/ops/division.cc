@@ -9,6 +9,7 @@
 #include "thalweg/kernels/scalar_math.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/casting.h"
+#include "thalweg/ops/comparison.h"
 #include "thalweg/ops/creation.h"
 #include "thalweg/ops/elements.h"
 #include "thalweg/ops/elementwise.h"
@@ -62,6 +63,7 @@ const Op& RealDiv = define_op({
       else return x / y;
     })),
     .grad = grad_of_quotient,
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -75,6 +77,7 @@ const Op& Div = define_op({
       else return x / y;
     })),
     .grad = grad_of_quotient,
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -134,6 +137,7 @@ const Op& FloorMod = define_op({
           g.input_grad(0, g.output_grad());
           if (g.wants(1)) g.input_grad(1, -(g.output_grad() * floordiv(g.input(0), g.input(1))));
         },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -147,6 +151,11 @@ const Op& Mod = define_op({
       if constexpr (std::is_integral_v<decltype(x)>) return remainder(x, y);
       else return std::fmod(x, y);
     })),
+    .grad =
+        [](GradCall& g) {
+          g.input_grad(0, g.output_grad());
+          if (g.wants(1)) g.input_grad(1, g.output_grad() * ((g.output() - g.input(0)) / g.input(1)));
+        },
     .traits = elementwise,
 });
 
@@ -159,6 +168,11 @@ const Op& TruncateMod = define_op({
       if constexpr (std::is_integral_v<decltype(x)>) return remainder(x, y);
       else return std::fmod(x, y);
     })),
+    .grad =
+        [](GradCall& g) {
+          g.input_grad(0, g.output_grad());
+          if (g.wants(1)) g.input_grad(1, g.output_grad() * ((g.output() - g.input(0)) / g.input(1)));
+        },
     .traits = elementwise,
 });
 
@@ -174,6 +188,7 @@ const Op& DivNoNan = define_op({
           if (g.wants(0)) g.input_grad(0, math::divide_no_nan(g.output_grad(), y));
           if (g.wants(1)) g.input_grad(1, g.output_grad() * math::divide_no_nan(math::divide_no_nan(-x, y), y));
         },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -183,6 +198,14 @@ const Op& Xdivy = define_op({
     .signature = "x: T, y: T -> z: T",
     .infer = infer::broadcast,
     .kernel = kernel::binary<fc_types>([](auto x, auto y) { return x == decltype(x)(0) ? decltype(x)(0) : x / y; }),
+    .grad =
+        [](GradCall& g) {
+          const Tensor &x = g.input(0), &y = g.input(1), &grad = g.output_grad();
+          Tensor nonzero = cast(not_equal(x, 0), x.dtype());
+          if (g.wants(0)) g.input_grad(0, grad * math::xdivy(nonzero, y));
+          if (g.wants(1)) g.input_grad(1, grad * math::xdivy(-x, y * y));
+        },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -193,6 +216,14 @@ const Op& Xlogy = define_op({
     .infer = infer::broadcast,
     .kernel = kernel::binary<fc_types>(
         [](auto x, auto y) { return x == decltype(x)(0) ? decltype(x)(0) : x * scalar::log(y); }),
+    .grad =
+        [](GradCall& g) {
+          const Tensor &x = g.input(0), &y = g.input(1), &grad = g.output_grad();
+          Tensor nonzero = cast(not_equal(x, 0), x.dtype());
+          if (g.wants(0)) g.input_grad(0, grad * math::xlogy(nonzero, y));
+          if (g.wants(1)) g.input_grad(1, grad * math::xdivy(x, y));
+        },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -203,6 +234,14 @@ const Op& Xlog1py = define_op({
     .infer = infer::broadcast,
     .kernel = kernel::binary<fc_types>(
         [](auto x, auto y) { return x == decltype(x)(0) ? decltype(x)(0) : x * scalar::log1p(y); }),
+    .grad =
+        [](GradCall& g) {
+          const Tensor &x = g.input(0), &y = g.input(1), &grad = g.output_grad();
+          Tensor nonzero = cast(not_equal(x, 0), x.dtype());
+          if (g.wants(0)) g.input_grad(0, grad * math::xlog1py(nonzero, y));
+          if (g.wants(1)) g.input_grad(1, grad * math::xdivy(x, y + 1));
+        },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 

@@ -24,6 +24,7 @@
 #include "thalweg/ops/selection.h"
 #include "thalweg/ops/shaping.h"
 #include "thalweg/ops/variable.h"
+#include "thalweg/ops/variable_access.h"
 #include "thalweg/ops/variable_ops.h"
 
 namespace thalweg {
@@ -181,17 +182,15 @@ const Op& ResourceGather = define_op({
         [](InferCall& c) {
           const auto& a = c.attrs<ResourceGatherAttrs>();
           const Shape& indices = c.shape(1);
-          if (!c.has_value(0)) return c.output(0, a.dtype, Shape::unknown_rank());
-          const VariableResource& variable = variable_of(c.tensor(0));
-          const Shape& params = variable.shape();
-          if (variable.dtype() != a.dtype)
-            c.fail(variable.describe() + " was used with the dtype " + std::string(name_of(a.dtype)));
+          const VariableResource* variable = known_variable(c, 0, a.dtype);
+          if (!variable) return c.output(0, a.dtype, Shape::unknown_rank());
+          const Shape& params = variable->shape();
           if (!params.has_rank() || !indices.has_rank()) return c.output(0, a.dtype, Shape::unknown_rank());
           int batch_dims = checked_batch_dims(c, a.batch_dims, params.rank(), indices.rank());
           c.output(0, a.dtype, gathered_shape(c, params, indices, batch_dims, batch_dims));
         },
     .kernel = {[](const KernelCall& c) {
-      Tensor params = variable_of(c.tensor(0)).read();
+      Tensor params = variable_input(c, 0, c.attrs<ResourceGatherAttrs>().dtype).read();
       int batch_dims =
           checked_batch_dims(c, c.attrs<ResourceGatherAttrs>().batch_dims, params.rank(), c.shape(1).rank());
       c.allocate(0, gathered_shape(c, params.shape(), c.shape(1), batch_dims, batch_dims));
@@ -210,26 +209,25 @@ const Op& ResourceGather = define_op({
     .traits = {.stateful = true},
 });
 
-void infer_gather_nd(InferCall& c) {
-  const Shape &params = c.shape(0), &indices = c.shape(1);
-  c.require_rank_at_least(0, 1);
-  c.require_rank_at_least(1, 1);
-  if (!params.has_rank() || !indices.has_rank() || indices[-1] < 0) return c.output(0, Shape::unknown_rank());
+// indices[:-1] + params[depth:]
+template <class Call> Shape gathered_nd_shape(const Call& c, const Shape& params, const Shape& indices) {
+  if (params.has_rank() && params.rank() == 0) c.fail("params must have at least one dimension");
+  if (!params.has_rank() || !indices.has_rank() || indices[-1] < 0) return Shape::unknown_rank();
   if (indices[-1] > params.rank())
     c.fail("the last dimension of indices is " + std::to_string(indices[-1]) + ", but params have only " +
            std::to_string(params.rank()) + " dimensions");
   Shape outer(indices.dims().first(static_cast<size_t>(indices.rank() - 1)));
-  c.output(0, outer.concatenate(Shape(params.dims().subspan(static_cast<size_t>(indices[-1])))));
+  return outer.concatenate(Shape(params.dims().subspan(static_cast<size_t>(indices[-1]))));
 }
 
-void run_gather_nd(const KernelCall& c) {
-  if (c.count(0) == 0 && c.shape(1).count(0, c.shape(1).rank() - 1) > 0) c.fail("params have no elements to gather");
-  RowOffsets rows = row_offsets(c, 1, c.shape(0));
-  auto bytes = static_cast<int64_t>(size_of(c.dtype())) * rows.row;
-  const auto* in = c.input<std::byte>(0);
+void gather_slices(const KernelCall& c, const Tensor& from) {
+  if (from.size() == 0 && c.shape(1).count(0, c.shape(1).rank() - 1) > 0) c.fail("params have no elements to gather");
+  RowOffsets rows = row_offsets(c, 1, from.shape());
+  auto bytes = static_cast<int64_t>(size_of(from.dtype())) * rows.row;
+  const auto* in = static_cast<const std::byte*>(from.impl()->data);
   auto* out = c.output<std::byte>();
-  kernel::visit_row_copy(c.dtype(), rows.row, [&](const auto& copy) {
-    double nanoseconds = 1 + static_cast<double>(rows.row) * kernel::nanoseconds_to_move(c.dtype());
+  kernel::visit_row_copy(from.dtype(), rows.row, [&](const auto& copy) {
+    double nanoseconds = 1 + static_cast<double>(rows.row) * kernel::nanoseconds_to_move(from.dtype());
     parallel_for(static_cast<int64_t>(rows.at.size()), nanoseconds, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) copy(in + rows.at[static_cast<size_t>(i)] * bytes, out + i * bytes);
     });
@@ -241,26 +239,72 @@ const Op& GatherNd = define_op({
     .doc = "The slices that lists of coordinates name: indices [..., depth] point into the first dimensions of params.",
     .signature = "params: Tparams, indices: Tindices -> output: Tparams",
     .types = {{"Tindices", gather_index_types}},
-    .infer = infer_gather_nd,
-    .kernel = {run_gather_nd},
+    .infer =
+        [](InferCall& c) {
+          c.require_rank_at_least(1, 1);
+          c.output(0, gathered_nd_shape(c, c.shape(0), c.shape(1)));
+        },
+    .kernel = {[](const KernelCall& c) { gather_slices(c, c.tensor(0)); }},
     .grad =
         [](GradCall& g) {
           DType index = g.input(1).dtype() == int32 ? int32 : int64;
-          Tensor dims = shape(g.input(0), {.out_type = index});
-          g.input_grad(0, scatter_nd(cast(g.input(1), index), g.output_grad(), dims));
+          Tensor dims = shape(g.input(0), {.out_type = index}), places = cast(g.input(1), index);
+          Tensor grad = g.output_grad();
+          if (places.rank() == 2 && places.shape()[-1] == 1)  // rows of a table
+            return g.input_grad(0, IndexedSlices{grad, squeeze(places, {.axis = -1}), dims});
+          if (places.rank() == 1) {
+            places = expand_dims(places, 0);
+            grad = expand_dims(grad, 0);
+          }
+          g.input_grad(0, scatter_nd(places, grad, dims));
         },
+    .grad_reads = reads::inputs<1>,
 });
 
-// The coordinates of the batch, put before those that are given.
+struct ResourceGatherNdAttrs {
+  DType dtype = DType::invalid;
+};
+const Op& ResourceGatherNd = define_op({
+    .name = "ResourceGatherNd",
+    .doc = "The slices of a variable that lists of coordinates name, indices [..., depth].",
+    .signature = "resource: resource, indices: Tindices -> output: dtype",
+    .types = {{"Tindices", index_types}},
+    .attrs = attrs_of<ResourceGatherNdAttrs>(),
+    .infer =
+        [](InferCall& c) {
+          DType dtype = c.attrs<ResourceGatherNdAttrs>().dtype;
+          const VariableResource* variable = known_variable(c, 0, dtype);
+          c.require_rank_at_least(1, 1);
+          c.output(0, dtype, gathered_nd_shape(c, variable ? variable->shape() : Shape::unknown_rank(), c.shape(1)));
+        },
+    .kernel = {[](const KernelCall& c) {
+      Tensor params = variable_input(c, 0, c.attrs<ResourceGatherNdAttrs>().dtype).read();
+      c.allocate(0, gathered_nd_shape(c, params.shape(), c.shape(1)));
+      gather_slices(c, params);
+    }},
+    .grad =
+        [](GradCall& g) {
+          const Tensor& indices = g.input(1);
+          Tensor dims = cast(variable_shape(g.input(0)), indices.dtype());
+          bool names_rows = indices.rank() == 2 && indices.shape()[1] == 1;
+          g.input_grad(0, names_rows ? grad_of_rows(g.output_grad(), indices, dims)
+                                     : scatter_nd(indices, g.output_grad(), dims));
+        },
+    .grad_reads = reads::inputs<0, 1>,
+    .traits = {.stateful = true},
+});
+
+}  // namespace
+
 Tensor with_batch_coordinates(const Shape& params, const Tensor& indices, int64_t batch_dims) {
   int rank = indices.rank();
-  if (rank < 0) throw ValueError("gather_nd: batch_dims needs indices of known rank");
+  if (rank < 0) throw ValueError("batch_dims needs indices of known rank");
   if (batch_dims < 0 || batch_dims >= rank)
-    throw ValueError("gather_nd: batch_dims must lie in [0, " + std::to_string(rank) + ") for indices of shape " +
+    throw ValueError("batch_dims must lie in [0, " + std::to_string(rank) + ") for indices of shape " +
                      indices.shape().brackets() + ", got " + std::to_string(batch_dims));
   for (int d = 0; d < batch_dims && d < params.rank(); ++d)
     if (params[d] >= 0 && indices.shape()[d] >= 0 && params[d] != indices.shape()[d])
-      throw InvalidArgumentError("gather_nd: params of shape " + params.brackets() + " and indices of shape " +
+      throw InvalidArgumentError("batch_dims: params of shape " + params.brackets() + " and indices of shape " +
                                  indices.shape().brackets() + " differ in the first " + std::to_string(batch_dims) +
                                  " dimensions");
   Tensor dims = shape(indices, {.out_type = int64});
@@ -277,11 +321,14 @@ Tensor with_batch_coordinates(const Shape& params, const Tensor& indices, int64_
   return concat(columns, -1);
 }
 
-}  // namespace
-
 Tensor Variable::sparse_read(const TensorLike& indices) const {
   note_access(handle());
   return apply1(ResourceGather, {handle(), indices}, ResourceGatherAttrs{.dtype = dtype()});
+}
+
+Tensor Variable::gather_nd(const TensorLike& indices) const {
+  note_access(handle());
+  return apply1(ResourceGatherNd, {handle(), indices}, ResourceGatherNdAttrs{dtype()});
 }
 
 Tensor gather(const TensorLike& params, const TensorLike& indices, const GatherOptions& options) {

@@ -43,9 +43,7 @@ class Numbers {
 
 }  // namespace
 
-Tensor Tensor::index(std::span<const Index> indices) const {
-  if (indices.size() == 1 && indices[0].kind() == Index::tensor && indices[0].as_tensor().dtype() == DType::bool_)
-    return boolean_mask(*this, indices[0].as_tensor());
+IndexedPart part_of(std::span<const Index> indices) {
   if (indices.size() > Integers::capacity)
     throw InvalidArgumentError("an index of " + std::to_string(indices.size()) + " entries is too long");
   Numbers begin(indices.size()), end(indices.size()), strides(indices.size());
@@ -85,7 +83,14 @@ Tensor Tensor::index(std::span<const Index> indices) const {
     }
     strides.set(i, step);
   }
-  return strided_slice_by(*this, begin.tensor(), end.tensor(), strides.tensor(), masks);
+  return {begin.tensor(), end.tensor(), strides.tensor(), masks};
+}
+
+Tensor Tensor::index(std::span<const Index> indices) const {
+  if (indices.size() == 1 && indices[0].kind() == Index::tensor && indices[0].as_tensor().dtype() == DType::bool_)
+    return boolean_mask(*this, indices[0].as_tensor());
+  IndexedPart part = part_of(indices);
+  return strided_slice_by(*this, part.begin, part.end, part.strides, part.masks);
 }
 
 Tensor Tensor::operator[](int64_t i) const {

@@ -39,7 +39,9 @@ void check_indices(const KernelCall& c, int input, const Indices& indices, int64
 }
 
 RowOffsets row_offsets(const KernelCall& c, int input, const Shape& shape) {
-  const Shape& lists = c.shape(input);
+  return row_offsets(c, input, c.shape(input), shape);
+}
+RowOffsets row_offsets(const KernelCall& c, int input, const Shape& lists, const Shape& shape) {
   int depth = static_cast<int>(lists[-1]);
   int64_t count = lists.count(0, lists.rank() - 1);
   Indices indices(c, input);

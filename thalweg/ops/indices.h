@@ -39,6 +39,11 @@ struct RowOffsets {
 };
 /// Fails with the list that does not lie within the shape.
 RowOffsets row_offsets(const KernelCall& c, int input, const Shape& shape);
+/// The same for indices that are read as lists of another shape: a vector as lists of length one.
+RowOffsets row_offsets(const KernelCall& c, int input, const Shape& lists, const Shape& shape);
+/// The coordinates of the batch, put before those that are given: indices [batch, ..., depth] become lists of
+/// batch_dims + depth coordinates. `shape` is that of the tensor they point into.
+Tensor with_batch_coordinates(const Shape& shape, const Tensor& indices, int64_t batch_dims);
 
 /// The updates of places [begin, end) among all updates, in order: rows of `row` elements.
 struct UpdateRange {

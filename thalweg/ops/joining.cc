@@ -154,6 +154,7 @@ const Op& Concat = define_op({
     .infer = [](InferCall& c) { infer_concat(c, c.argument(1), 0); },
     .kernel = {[](const KernelCall& c) { run_concat(c, c.argument(1), integer(c, 0)); }},
     .grad = [](GradCall& g) { concat_gradient(g, 1, 0); },
+    .grad_reads = reads::inputs<0>,
 });
 
 const Op& ConcatV2 = define_op({
@@ -164,6 +165,7 @@ const Op& ConcatV2 = define_op({
     .infer = [](InferCall& c) { infer_concat(c, c.argument(0), 1); },
     .kernel = {[](const KernelCall& c) { run_concat(c, c.argument(0), integer(c, 1)); }},
     .grad = [](GradCall& g) { concat_gradient(g, 0, g.num_inputs() - 1); },
+    .grad_reads = reads::inputs<2, 3>,
 });
 
 struct PackAttrs {
@@ -197,6 +199,7 @@ const Op& Pack = define_op({
               unstack(g.output_grad(), {.num = g.num_inputs(), .axis = g.attrs<PackAttrs>().axis});
           for (int i = 0; i < g.num_inputs(); ++i) g.input_grad(i, std::move(parts[static_cast<size_t>(i)]));
         },
+    .grad_reads = reads::nothing,
 });
 
 }  // namespace

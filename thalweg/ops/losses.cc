@@ -46,6 +46,7 @@ const Op& Softmax = define_op({
           const Tensor &y = g.output(), &d = g.output_grad();
           g.input_grad(0, (d - reduce_sum(d * y, {.axis = -1, .keepdims = true})) * y);
         },
+    .grad_reads = reads::outputs<0>,
 });
 
 const Op& LogSoftmax = define_op({
@@ -63,6 +64,7 @@ const Op& LogSoftmax = define_op({
           const Tensor& d = g.output_grad();
           g.input_grad(0, d - exp(g.output()) * reduce_sum(d, {.axis = -1, .keepdims = true}));
         },
+    .grad_reads = reads::outputs<0>,
 });
 
 void infer_cross_entropy(InferCall& c) {
@@ -120,6 +122,8 @@ const Op& SoftmaxCrossEntropyWithLogits = define_op({
           if (g.wants(0)) g.input_grad(0, grad_of_logits(g));
           if (g.wants(1)) g.input_grad(1, expand_dims(g.output_grad(0), -1) * -nn::log_softmax(g.input(0)));
         },
+    .grad_reads = reads::inputs<0> | reads::outputs<1>,
+    .traits = {.broadcasts = true},
 });
 
 void infer_sparse(InferCall& c) {
@@ -160,6 +164,7 @@ const Op& SparseSoftmaxCrossEntropyWithLogits = define_op({
                                             c.output(0), c.output(1));
     }},
     .grad = [](GradCall& g) { g.input_grad(0, grad_of_logits(g)); },
+    .grad_reads = reads::inputs<0> | reads::outputs<1>,
 });
 
 // The last dimension stays, all others become one.

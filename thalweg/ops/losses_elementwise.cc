@@ -41,6 +41,7 @@ const Op& L2Loss = define_op({
       kernels::run_reduce(half_squares, c.dtype(), {c.count(0)}, all, c.input(0), c.output());
     }},
     .grad = [](GradCall& g) { g.input_grad(0, g.input() * g.output_grad()); },
+    .grad_reads = reads::all_inputs,
 });
 
 void require_same_shape(const char* function, const Tensor& labels, const Tensor& logits) {

@@ -38,6 +38,7 @@ const Op& AddV2 = define_op({
           g.input_grad(0, g.output_grad());
           g.input_grad(1, g.output_grad());
         },
+    .grad_reads = reads::nothing,
     .traits = {.elementwise = true, .commutative = true},
 });
 
@@ -53,6 +54,7 @@ const Op& Add = define_op({
           g.input_grad(0, g.output_grad());
           g.input_grad(1, g.output_grad());
         },
+    .grad_reads = reads::nothing,
     .traits = elementwise,
 });
 
@@ -67,6 +69,7 @@ const Op& Sub = define_op({
           g.input_grad(0, g.output_grad());
           if (g.wants(1)) g.input_grad(1, -g.output_grad());
         },
+    .grad_reads = reads::nothing,
     .traits = elementwise,
 });
 
@@ -81,6 +84,7 @@ const Op& Mul = define_op({
           if (g.wants(0)) g.input_grad(0, g.output_grad() * conj(g.input(1)));
           if (g.wants(1)) g.input_grad(1, g.output_grad() * conj(g.input(0)));
         },
+    .grad_reads = reads::all_inputs,
     .traits = {.elementwise = true, .commutative = true},
 });
 
@@ -96,6 +100,7 @@ const Op& MulNoNan = define_op({
           if (g.wants(0)) g.input_grad(0, math::multiply_no_nan(g.output_grad(), g.input(1)));
           if (g.wants(1)) g.input_grad(1, math::multiply_no_nan(g.input(0), g.output_grad()));
         },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -106,6 +111,7 @@ const Op& Neg = define_op({
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<(float_types | signed_types | complex_types)>([](auto x) { return scalar::negative(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, -g.output_grad()); },
+    .grad_reads = reads::nothing,
     .traits = elementwise,
 });
 
@@ -121,6 +127,7 @@ const Op& Maximum = define_op({
           if (g.wants(0)) g.input_grad(0, where(first, g.output_grad(), zero));
           if (g.wants(1)) g.input_grad(1, where(first, zero, g.output_grad()));
         },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -136,6 +143,7 @@ const Op& Minimum = define_op({
           if (g.wants(0)) g.input_grad(0, where(first, g.output_grad(), zero));
           if (g.wants(1)) g.input_grad(1, where(first, zero, g.output_grad()));
         },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -158,10 +166,11 @@ const Op& SquaredDifference = define_op({
     }),
     .grad =
         [](GradCall& g) {
-          Tensor slope = g.output_grad() * (2 * (g.input(0) - g.input(1)));
+          Tensor slope = 2 * g.output_grad() * (g.input(0) - g.input(1));
           g.input_grad(0, slope);
           if (g.wants(1)) g.input_grad(1, -slope);
         },
+    .grad_reads = reads::all_inputs,
     .traits = {.elementwise = true, .commutative = true},
 });
 
@@ -259,6 +268,7 @@ const Op& AddN = define_op({
     .infer = infer_sum,
     .kernel = {run_sum},
     .grad = grad_of_sum,
+    .grad_reads = reads::nothing,
     .traits = {.commutative = true},
 });
 
@@ -280,6 +290,7 @@ const Op& AccumulateNV2 = define_op({
         },
     .kernel = {run_sum},
     .grad = grad_of_sum,
+    .grad_reads = reads::nothing,
     .traits = {.commutative = true},
 });
 
@@ -311,7 +322,7 @@ const Op& ClipByValue = define_op({
           if (g.wants(1)) g.input_grad(1, where(below, g.output_grad(), zero));
           if (g.wants(2)) g.input_grad(2, where(above, g.output_grad(), zero));
         },
-    .traits = elementwise,
+    .traits = {.elementwise = true, .broadcasts = true},
 });
 
 }  // namespace

@@ -7,10 +7,12 @@
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/comparison.h"
 #include "thalweg/ops/creation.h"
+#include "thalweg/ops/division.h"
 #include "thalweg/ops/elementwise.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/math.h"
+#include "thalweg/ops/math_elementary.h"
 #include "thalweg/ops/selection.h"
 
 namespace thalweg {
@@ -55,7 +57,8 @@ const Op& Complex = define_op({
           if (g.wants(0)) g.input_grad(0, math::real(g.output_grad()));
           if (g.wants(1)) g.input_grad(1, math::imag(g.output_grad()));
         },
-    .traits = {},
+    .grad_reads = reads::nothing,
+    .traits = {.broadcasts = true},
 });
 
 const Op& Real = define_op({
@@ -67,6 +70,7 @@ const Op& Real = define_op({
     .infer = infer_part,
     .kernel = kernel::unary<complex_types>([](auto x) { return x.real(); }),
     .grad = [](GradCall& g) { g.input_grad(0, complex(g.output_grad(), zeros_like(g.output_grad()))); },
+    .grad_reads = reads::nothing,
     .traits = elementwise,
 });
 
@@ -79,6 +83,7 @@ const Op& Imag = define_op({
     .infer = infer_part,
     .kernel = kernel::unary<complex_types>([](auto x) { return x.imag(); }),
     .grad = [](GradCall& g) { g.input_grad(0, complex(zeros_like(g.output_grad()), g.output_grad())); },
+    .grad_reads = reads::nothing,
     .traits = elementwise,
 });
 
@@ -90,6 +95,12 @@ const Op& Angle = define_op({
     .attrs = attrs_of<PartsAttrs>(),
     .infer = infer_part,
     .kernel = kernel::unary<complex_types>([](auto x) { return std::atan2(x.imag(), x.real()); }),
+    .grad =
+        [](GradCall& g) {
+          Tensor turned = complex(math::imag(g.input()), math::real(g.input()));
+          g.input_grad(0, -complex(g.output_grad(), zeros_like(g.output_grad())) * reciprocal(turned));
+        },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -101,6 +112,11 @@ const Op& ComplexAbs = define_op({
     .attrs = attrs_of<PartsAttrs>(),
     .infer = infer_part,
     .kernel = kernel::unary<complex_types>([](auto x) { return std::hypot(x.real(), x.imag()); }),
+    .grad =
+        [](GradCall& g) {
+          Tensor zero = zeros_like(g.output());
+          g.input_grad(0, math::divide_no_nan(complex(g.output_grad(), zero), complex(g.output(), zero)) * g.input());
+        },
     .traits = elementwise,
 });
 
@@ -111,6 +127,7 @@ const Op& Conj = define_op({
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<complex_types>([](auto x) { return decltype(x)(x.real(), -x.imag()); }),
     .grad = [](GradCall& g) { g.input_grad(0, math::conj(g.output_grad())); },
+    .grad_reads = reads::nothing,
     .traits = elementwise,
 });
 

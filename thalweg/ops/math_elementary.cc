@@ -37,6 +37,7 @@ const Op& Exp = define_op({
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<fc_types>([](auto x) { return scalar::exp(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() * conj(g.output())); },
+    .grad_reads = reads::outputs<0>,
     .traits = elementwise,
 });
 
@@ -47,6 +48,7 @@ const Op& Expm1 = define_op({
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<fc_types>([](auto x) { return scalar::expm1(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() * exp(conj(g.input()))); },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -57,6 +59,7 @@ const Op& Log = define_op({
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<fc_types>([](auto x) { return scalar::log(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() / conj(g.input())); },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -67,6 +70,7 @@ const Op& Log1p = define_op({
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<fc_types>([](auto x) { return scalar::log1p(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() / (1 + conj(g.input()))); },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -76,6 +80,13 @@ const Op& SqrtGrad = define_op({
     .signature = "y: T, dy: T -> z: T",
     .infer = infer::same_shape,
     .kernel = kernel::binary<fc_types>([](auto y, auto dy) { return dy * decltype(y)(0.5f) / conjugate(y); }),
+    .grad =
+        [](GradCall& g) {
+          Tensor ratio = g.output_grad() / g.input(0);
+          if (g.wants(0)) g.input_grad(0, -conj(ratio) * g.output());
+          if (g.wants(1)) g.input_grad(1, 0.5 * ratio);
+        },
+    .grad_reads = reads::inputs<0> | reads::outputs<0>,
     .traits = elementwise,
 });
 
@@ -86,6 +97,7 @@ const Op& Sqrt = define_op({
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<fc_types>([](auto x) { return scalar::sqrt(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, apply1(SqrtGrad, {g.output(), g.output_grad()})); },
+    .grad_reads = reads::outputs<0>,
     .traits = elementwise,
 });
 
@@ -98,6 +110,13 @@ const Op& RsqrtGrad = define_op({
       auto z = conjugate(y);
       return dy * decltype(y)(-0.5f) * (z * z * z);
     }),
+    .grad =
+        [](GradCall& g) {
+          const Tensor &y = g.input(0), &grad = g.output_grad();
+          if (g.wants(0)) g.input_grad(0, -1.5 * conj(grad) * g.input(1) * square(conj(y)));
+          if (g.wants(1)) g.input_grad(1, apply1(g.op, {conj(y), grad}));
+        },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -108,6 +127,7 @@ const Op& Rsqrt = define_op({
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<fc_types>([](auto x) { return scalar::rsqrt(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, apply1(RsqrtGrad, {g.output(), g.output_grad()})); },
+    .grad_reads = reads::outputs<0>,
     .traits = elementwise,
 });
 
@@ -118,6 +138,7 @@ const Op& Square = define_op({
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<number_types>([](auto x) { return scalar::multiply(x, x); }),
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() * (2 * conj(g.input()))); },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -128,6 +149,7 @@ const Op& Reciprocal = define_op({
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<(float_types | signed_types | complex_types)>([](auto x) { return scalar_reciprocal(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, -g.output_grad() * square(conj(g.output()))); },
+    .grad_reads = reads::outputs<0>,
     .traits = elementwise,
 });
 
@@ -138,6 +160,7 @@ const Op& Inv = define_op({
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<(float_types | signed_types | complex_types)>([](auto x) { return scalar_reciprocal(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, -g.output_grad() * square(conj(g.output()))); },
+    .grad_reads = reads::outputs<0>,
     .traits = elementwise,
 });
 
@@ -148,6 +171,7 @@ const Op& Sin = define_op({
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<fc_types>([](auto x) { return scalar::sin(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() * cos(conj(g.input()))); },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -158,6 +182,7 @@ const Op& Cos = define_op({
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<fc_types>([](auto x) { return scalar::cos(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, -(g.output_grad() * sin(conj(g.input())))); },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -168,6 +193,7 @@ const Op& Tan = define_op({
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<fc_types>([](auto x) { return scalar::tan(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() / square(cos(conj(g.input())))); },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -178,6 +204,7 @@ const Op& Asin = define_op({
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<fc_types>([](auto x) { return scalar::asin(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() * rsqrt(1 - square(conj(g.input())))); },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -188,6 +215,7 @@ const Op& Acos = define_op({
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<fc_types>([](auto x) { return scalar::acos(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, -(g.output_grad() * rsqrt(1 - square(conj(g.input()))))); },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -198,6 +226,7 @@ const Op& Atan = define_op({
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<fc_types>([](auto x) { return scalar::atan(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() / (1 + square(conj(g.input())))); },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -208,6 +237,7 @@ const Op& Sinh = define_op({
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<fc_types>([](auto x) { return scalar::sinh(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() * cosh(conj(g.input()))); },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -218,6 +248,7 @@ const Op& Cosh = define_op({
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<fc_types>([](auto x) { return scalar::cosh(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() * sinh(conj(g.input()))); },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -227,6 +258,13 @@ const Op& TanhGrad = define_op({
     .signature = "y: T, dy: T -> z: T",
     .infer = infer::same_shape,
     .kernel = kernel::binary<fc_types>([](auto y, auto dy) { return dy * (decltype(y)(1) - y * y); }),
+    .grad =
+        [](GradCall& g) {
+          Tensor y = conj(g.input(0)), dy = conj(g.input(1));
+          if (g.wants(0)) g.input_grad(0, -2 * g.output_grad() * dy * y);
+          if (g.wants(1)) g.input_grad(1, apply1(g.op, {y, g.output_grad()}));
+        },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -237,6 +275,7 @@ const Op& Tanh = define_op({
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<fc_types>([](auto x) { return scalar::tanh(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, apply1(TanhGrad, {conj(g.output()), g.output_grad()})); },
+    .grad_reads = reads::outputs<0>,
     .traits = elementwise,
 });
 
@@ -247,6 +286,7 @@ const Op& Asinh = define_op({
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<fc_types>([](auto x) { return scalar::asinh(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() / cosh(conj(g.output()))); },
+    .grad_reads = reads::outputs<0>,
     .traits = elementwise,
 });
 
@@ -257,6 +297,7 @@ const Op& Acosh = define_op({
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<fc_types>([](auto x) { return scalar::acosh(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() / sinh(conj(g.output()))); },
+    .grad_reads = reads::outputs<0>,
     .traits = elementwise,
 });
 
@@ -267,6 +308,7 @@ const Op& Atanh = define_op({
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<fc_types>([](auto x) { return scalar::atanh(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() / (1 - square(conj(g.input())))); },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -276,6 +318,13 @@ const Op& SigmoidGrad = define_op({
     .signature = "y: T, dy: T -> z: T",
     .infer = infer::same_shape,
     .kernel = kernel::binary<fc_types>([](auto y, auto dy) { return dy * y * (decltype(y)(1) - y); }),
+    .grad =
+        [](GradCall& g) {
+          Tensor y = conj(g.input(0)), slope = g.output_grad() * conj(g.input(1));
+          if (g.wants(0)) g.input_grad(0, slope - 2 * slope * y);
+          if (g.wants(1)) g.input_grad(1, apply1(g.op, {y, g.output_grad()}));
+        },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -286,6 +335,7 @@ const Op& Sigmoid = define_op({
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<fc_types>([](auto x) { return scalar::sigmoid(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, apply1(SigmoidGrad, {conj(g.output()), g.output_grad()})); },
+    .grad_reads = reads::outputs<0>,
     .traits = elementwise,
 });
 
@@ -301,6 +351,7 @@ const Op& Atan2 = define_op({
           if (g.wants(0)) g.input_grad(0, g.input(1) * scale);
           if (g.wants(1)) g.input_grad(1, -(g.input(0) * scale));
         },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 

@@ -7,7 +7,9 @@
 #include "thalweg/kernels/scalar_math.h"
 #include "thalweg/kernels/scalar_special.h"
 #include "thalweg/ops/apply.h"
+#include "thalweg/ops/casting.h"
 #include "thalweg/ops/creation.h"
+#include "thalweg/ops/division.h"
 #include "thalweg/ops/elementwise.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/grad_call.h"
@@ -20,8 +22,7 @@ namespace {
 namespace scalar = kernels::scalar;
 constexpr TypeSet signed_real_types = float_types | signed_types;
 
-// A step function: its gradient is zero wherever it has one.
-void zero_gradient(GradCall& g) { g.input_grad(0, zeros_like(g.input())); }
+constexpr const char* step_reason = "a step function: its derivative is zero wherever it has one";
 
 const Op& Abs = define_op({
     .name = "Abs",
@@ -33,6 +34,7 @@ const Op& Abs = define_op({
       else return std::abs(x);
     }),
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() * sign(g.input())); },
+    .grad_reads = reads::all_inputs,
     .traits = elementwise,
 });
 
@@ -46,7 +48,8 @@ const Op& Sign = define_op({
       if constexpr (requires { x.real(); }) return scalar::sign(x);
       else return x > T(0) ? T(1) : x < T(0) ? T(-1) : x;
     }),
-    .grad = zero_gradient,
+    .grad = [](GradCall& g) { g.input_grad(0, zeros_like(g.input())); },
+    .grad_reads = reads::nothing,
     .traits = elementwise,
 });
 
@@ -56,8 +59,7 @@ const Op& Floor = define_op({
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<float_types>([](auto x) { return scalar::floor(x); }),
-    .grad = zero_gradient,
-    .traits = elementwise,
+    .traits = {.elementwise = true, .not_differentiable = step_reason},
 });
 
 const Op& Ceil = define_op({
@@ -66,8 +68,7 @@ const Op& Ceil = define_op({
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<float_types>([](auto x) { return scalar::ceil(x); }),
-    .grad = zero_gradient,
-    .traits = elementwise,
+    .traits = {.elementwise = true, .not_differentiable = step_reason},
 });
 
 const Op& Rint = define_op({
@@ -76,8 +77,7 @@ const Op& Rint = define_op({
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<float_types>([](auto x) { return scalar::rint(x); }),
-    .grad = zero_gradient,
-    .traits = elementwise,
+    .traits = {.elementwise = true, .not_differentiable = step_reason},
 });
 
 const Op& Round = define_op({
@@ -89,8 +89,7 @@ const Op& Round = define_op({
       if constexpr (std::is_integral_v<decltype(x)>) return x;
       else return scalar::rint(x);
     }),
-    .grad = zero_gradient,
-    .traits = elementwise,
+    .traits = {.elementwise = true, .not_differentiable = step_reason},
 });
 
 const Op& IsFinite = define_op({
@@ -126,13 +125,22 @@ const Op& NextAfter = define_op({
     .signature = "x1: T, x2: T -> output: T",
     .infer = infer::broadcast,
     .kernel = kernel::binary<types(float32, float64)>([](auto x, auto y) { return scalar::nextafter(x, y); }),
+    .grad =
+        [](GradCall& g) {
+          g.input_grad(0, g.output_grad());
+          if (g.wants(1)) g.input_grad(1, zeros_like(g.output_grad()));
+        },
+    .grad_reads = reads::nothing,
     .traits = elementwise,
 });
 
 }  // namespace
 
 Tensor abs(const Tensor& x) { return is_complex(x.dtype()) ? math::complex_abs(x) : apply1(Abs, {x}); }
-Tensor sign(const Tensor& x) { return apply1(Sign, {x}); }
+Tensor sign(const Tensor& x) {
+  if (!is_complex(x.dtype())) return apply1(Sign, {x});
+  return math::divide_no_nan(x, cast(math::complex_abs(x), x.dtype()));  // differentiable, as the op is not
+}
 Tensor floor(const Tensor& x) { return apply1(Floor, {x}); }
 Tensor ceil(const Tensor& x) { return apply1(Ceil, {x}); }
 Tensor round(const Tensor& x) { return is_integer(x.dtype()) ? x : apply1(Round, {x}); }

@@ -82,6 +82,7 @@ const Op& ReverseV2 = define_op({
         },
     .kernel = {.run = run_reverse, .types = plain_types | types(string)},
     .grad = [](GradCall& g) { g.input_grad(0, reverse(g.output_grad(), g.input(1))); },
+    .grad_reads = reads::inputs<1>,
 });
 
 struct ReverseSequenceAttrs {
@@ -145,6 +146,7 @@ const Op& ReverseSequence = define_op({
         [](GradCall& g) {
           g.input_grad(0, apply1(g.op, {g.output_grad(), g.input(1)}, g.attrs<ReverseSequenceAttrs>()));
         },
+    .grad_reads = reads::inputs<1>,
 });
 
 void infer_roll(InferCall& c) {
@@ -195,6 +197,7 @@ const Op& Roll = define_op({
     .infer = infer_roll,
     .kernel = {run_roll},
     .grad = [](GradCall& g) { g.input_grad(0, roll(g.output_grad(), -g.input(1), g.input(2))); },
+    .grad_reads = reads::inputs<1, 2>,
 });
 
 const Op& InvertPermutation = define_op({

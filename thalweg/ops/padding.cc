@@ -91,6 +91,7 @@ const Op& Pad = define_op({
       run_pad(c, zero.impl()->data);
     }},
     .grad = pad_gradient,
+    .grad_reads = reads::inputs<1>,
 });
 
 const Op& PadV2 = define_op({
@@ -106,6 +107,7 @@ const Op& PadV2 = define_op({
         },
     .kernel = {[](const KernelCall& c) { run_pad(c, c.input(2)); }},
     .grad = pad_gradient,
+    .grad_reads = reads::inputs<1>,
 });
 
 struct MirrorPadAttrs {
@@ -163,6 +165,7 @@ const Op& MirrorPad = define_op({
         [](GradCall& g) {
           g.input_grad(0, apply1(*find_op("MirrorPadGrad"), {g.output_grad(), g.input(1)}, g.attrs<MirrorPadAttrs>()));
         },
+    .grad_reads = reads::inputs<1>,
 });
 
 template <class T> using Sum = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
@@ -207,7 +210,7 @@ const Op& MirrorPadGrad = define_op({
               c.fail("paddings of " + std::to_string(before) + " and " + std::to_string(after) +
                      " do not fit dimension " + std::to_string(d) + " of length " + std::to_string(in[d]));
             out[d] = in[d] - before - after;
-            if (out[d] < 1) c.fail("nothing of dimension " + std::to_string(d) + " would be left");
+            if (out[d] < 1 && in[d] > 0) c.fail("nothing of dimension " + std::to_string(d) + " would be left");
           }
           c.output(0, out);
         },
@@ -267,6 +270,7 @@ const Op& MirrorPadGrad = define_op({
         [](GradCall& g) {
           g.input_grad(0, apply1(MirrorPad, {g.output_grad(), g.input(1)}, g.attrs<MirrorPadAttrs>()));
         },
+    .grad_reads = reads::inputs<1>,
 });
 
 }  // namespace

@@ -75,6 +75,7 @@ const Op& DynamicPartition = define_op({
           Tensor rows = dynamic_stitch(dynamic_partition(places, g.input(1), count), grads);
           g.input_grad(0, reshape(rows, shape(g.input(0))));
         },
+    .grad_reads = reads::inputs<1>,
 });
 
 void infer_stitch(InferCall& c) {
@@ -131,6 +132,7 @@ const Op& DynamicStitch = define_op({
     .infer = infer_stitch,
     .kernel = {run_stitch},
     .grad = grad_of_stitch,
+    .grad_reads = reads::inputs<0, 1>,
 });
 const Op& ParallelDynamicStitch = define_op({
     .name = "ParallelDynamicStitch",
@@ -139,6 +141,7 @@ const Op& ParallelDynamicStitch = define_op({
     .infer = infer_stitch,
     .kernel = {run_stitch},
     .grad = grad_of_stitch,
+    .grad_reads = reads::inputs<0, 1>,
 });
 
 }  // namespace

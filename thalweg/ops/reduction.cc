@@ -13,18 +13,27 @@
 #include "thalweg/ops/creation.h"
 #include "thalweg/ops/division.h"
 #include "thalweg/ops/function.h"
+#include "thalweg/ops/gather.h"
 #include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/infer.h"
+#include "thalweg/ops/joining.h"
 #include "thalweg/ops/math.h"
 #include "thalweg/ops/math_complex.h"
 #include "thalweg/ops/math_elementary.h"
 #include "thalweg/ops/math_rounding.h"
+#include "thalweg/ops/ordering.h"
+#include "thalweg/ops/ranges.h"
+#include "thalweg/ops/scan.h"
 #include "thalweg/ops/scatter.h"
 #include "thalweg/ops/selection.h"
 #include "thalweg/ops/shaping.h"
+#include "thalweg/ops/transposing.h"
+#include "thalweg/ops/unique.h"
 
 namespace thalweg {
 namespace {
+
+using math::conj;
 
 struct ReduceAttrs {
   bool keep_dims = false;
@@ -200,6 +209,14 @@ const Op& Mean = define_op({
     .grad_reads = reads::inputs<1>,
 });
 
+// Equal extremes share the gradient.
+void share_gradient(GradCall& g) {
+  Tensor kept = kept_shape(g), dims = shape(g.input(0));
+  Tensor best = cast(equal(g.input(0), reshape(g.output(), kept)), g.output_grad().dtype());
+  Tensor count = reshape(apply1(Sum, {best, g.input(1)}, ReduceAttrs{}), kept);
+  g.input_grad(0, best / count * reshape(g.output_grad(), kept));
+}
+
 const Op& Prod = define_op({
     .name = "Prod",
     .doc = "The product along axes.",
@@ -208,6 +225,24 @@ const Op& Prod = define_op({
     .attrs = attrs_of<ReduceAttrs>(),
     .infer = infer_reduce,
     .kernel = reduce<number_types, ProdOf>(),
+    .grad =
+        [](GradCall& g) {
+          // For each element the product of all the others, without dividing by a zero: what comes before times what
+          // comes after, along one axis that holds all the reduced ones.
+          const Tensor& x = g.input(0);
+          Tensor dims = shape(x), ndims = rank(x), reduced = reshape(cast(g.input(1), DType::int32), {-1});
+          reduced = floormod(reduced + ndims, ndims);
+          Tensor others = setdiff1d(range(ndims), reduced).out;
+          Tensor order = concat({reduced, others}, 0), turned = gather(dims, order);
+          Tensor table = stack({reduce_prod(gather(dims, reduced)), reduce_prod(gather(dims, others))});
+          Tensor column = reshape(detail::transpose_by(x, order), table);
+          Tensor before = math::cumprod(column, {.axis = 0, .exclusive = true});
+          Tensor after = math::cumprod(column, {.axis = 0, .exclusive = true, .reverse = true});
+          Tensor rest =
+              detail::transpose_by(reshape(conj(before) * conj(after), turned), math::invert_permutation(order));
+          g.input_grad(0, rest * reshape(g.output_grad(), kept_shape(g)));
+        },
+    .grad_reads = reads::all_inputs,
 });
 
 const Op& Max = define_op({
@@ -218,6 +253,7 @@ const Op& Max = define_op({
     .attrs = attrs_of<ReduceAttrs>(),
     .infer = infer_reduce,
     .kernel = reduce<real_types, MaxOf>(),
+    .grad = share_gradient,
 });
 
 const Op& Min = define_op({
@@ -228,6 +264,7 @@ const Op& Min = define_op({
     .attrs = attrs_of<ReduceAttrs>(),
     .infer = infer_reduce,
     .kernel = reduce<real_types, MinOf>(),
+    .grad = share_gradient,
 });
 
 const Op& EuclideanNorm = define_op({
@@ -238,6 +275,11 @@ const Op& EuclideanNorm = define_op({
     .attrs = attrs_of<ReduceAttrs>(),
     .infer = infer_reduce,
     .kernel = reduce<number_types, NormOf>(),
+    .grad =
+        [](GradCall& g) {
+          Tensor kept = kept_shape(g);
+          g.input_grad(0, g.input(0) / (reshape(g.output(), kept) / reshape(g.output_grad(), kept)));
+        },
 });
 
 const Op& All = define_op({

@@ -8,11 +8,19 @@
 #include "thalweg/core/threads.h"
 #include "thalweg/kernels/scalar_arithmetic.h"
 #include "thalweg/ops/apply.h"
+#include "thalweg/ops/casting.h"
+#include "thalweg/ops/comparison.h"
+#include "thalweg/ops/creation.h"
+#include "thalweg/ops/division.h"
 #include "thalweg/ops/elements.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/infer.h"
 #include "thalweg/ops/math.h"
+#include "thalweg/ops/math_complex.h"
+#include "thalweg/ops/math_elementary.h"
+#include "thalweg/ops/selection.h"
+#include "thalweg/ops/shaping.h"
 
 namespace thalweg {
 namespace {
@@ -92,6 +100,7 @@ const Op& Cumsum = define_op({
           auto attrs = g.attrs<ScanAttrs>();
           g.input_grad(0, apply1(g.op, {g.output_grad(), g.input(1)}, ScanAttrs{attrs.exclusive, !attrs.reverse}));
         },
+    .grad_reads = reads::inputs<1>,
 });
 
 const Op& Cumprod = define_op({
@@ -102,7 +111,25 @@ const Op& Cumprod = define_op({
     .attrs = attrs_of<ScanAttrs>(),
     .infer = infer_scan,
     .kernel = {run_scan<Multiply, number_types>},
+    .grad =
+        [](GradCall& g) {
+          auto attrs = g.attrs<ScanAttrs>();
+          const Tensor &x = g.input(0), &axis = g.input(1);
+          Tensor products = apply1(g.op, {x, axis}, attrs);
+          Tensor sums = apply1(Cumsum, {products * g.output_grad(), axis}, ScanAttrs{attrs.exclusive, !attrs.reverse});
+          g.input_grad(0, math::divide_no_nan(sums, x));
+        },
+    .grad_reads = reads::all_inputs,
 });
+
+// The most negative number of a type.
+Tensor lowest_of(DType dtype) {
+  double lowest = dtype == DType::float64    ? std::numeric_limits<double>::lowest()
+                  : dtype == DType::float16  ? -65504.0
+                  : dtype == DType::bfloat16 ? -3.3895313892515355e38
+                                             : std::numeric_limits<float>::lowest();
+  return cast(Tensor(std::vector<double>{lowest}, {}), dtype);
+}
 
 const Op& CumulativeLogsumexp = define_op({
     .name = "CumulativeLogsumexp",
@@ -112,6 +139,18 @@ const Op& CumulativeLogsumexp = define_op({
     .attrs = attrs_of<ScanAttrs>(),
     .infer = infer_scan,
     .kernel = {run_scan<LogAddExp, float_types>},
+    .grad =
+        [](GradCall& g) {
+          // Positive and negative gradients apart, each as a logarithm.
+          auto attrs = g.attrs<ScanAttrs>();
+          const Tensor &x = g.input(0), &axis = g.input(1), &grad = g.output_grad();
+          Tensor lowest = fill(shape(grad), lowest_of(grad.dtype()));
+          auto part = [&](const Tensor& of) {
+            Tensor logs = where(greater(of, 0), log(of), lowest) - g.output();
+            return exp(apply1(g.op, {logs, axis}, ScanAttrs{attrs.exclusive, !attrs.reverse}) + x);
+          };
+          g.input_grad(0, part(grad) - part(-grad));
+        },
 });
 
 Tensor scan(const Op& op, const Tensor& x, const ScanOptions& options) {

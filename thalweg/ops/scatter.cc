@@ -1,38 +1,29 @@
 #include "thalweg/ops/scatter.h"
 
-#include <algorithm>
-
-#include "thalweg/kernels/scalar_arithmetic.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/comparison.h"
 #include "thalweg/ops/creation.h"
 #include "thalweg/ops/division.h"
-#include "thalweg/ops/elements.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/gather.h"
 #include "thalweg/ops/grad_call.h"
-#include "thalweg/ops/indices.h"
 #include "thalweg/ops/math.h"
+#include "thalweg/ops/scatter_updates.h"
 #include "thalweg/ops/shaping.h"
 
 namespace thalweg {
 namespace {
 
-// updates must be indices[:-1] + target[depth:].
-void check_updates(InferCall& c, int indices_input, int updates_input, const Shape& target) {
-  const Shape &indices = c.shape(indices_input), &updates = c.shape(updates_input);
-  c.require_rank_at_least(indices_input, 1);
-  c.require_rank_at_least(updates_input, 1);
-  if (!indices.has_rank() || indices[-1] < 0 || !target.has_rank()) return;
-  if (indices[-1] > target.rank())
-    c.fail("the last dimension of indices is " + std::to_string(indices[-1]) + ", but the output has only " +
-           std::to_string(target.rank()) + " dimensions");
-  Shape outer(indices.dims().first(static_cast<size_t>(indices.rank() - 1)));
-  Shape expected = outer.concatenate(Shape(target.dims().subspan(static_cast<size_t>(indices[-1]))));
-  if (!updates.is_compatible_with(expected))
-    c.fail("updates must have shape " + expected.brackets() + " (indices[:-1] + shape[" + std::to_string(indices[-1]) +
-           ":]), got " + updates.brackets());
+using scatter::Larger;
+using scatter::Minus;
+using scatter::Plus;
+using scatter::Smaller;
+
+void check_updates(InferCall& c, int indices, int updates, const Shape& target) {
+  c.require_rank_at_least(indices, 1);
+  c.require_rank_at_least(updates, 1);
+  scatter::check_updates(c, c.shape(indices), c.shape(updates), target);
 }
 
 void refuse_empty_output(const KernelCall& c, int indices) {
@@ -40,42 +31,11 @@ void refuse_empty_output(const KernelCall& c, int indices) {
     c.fail("indices and updates are given for an output without elements, of shape " + c.output_shape().brackets());
 }
 
-// Integers wrap around; true and true is true; strings are joined.
-struct Plus {
-  template <class T> auto operator()(const T& a, const T& b) const {
-    if constexpr (std::is_same_v<T, bool>) return a || b;
-    else if constexpr (std::is_integral_v<T>) return kernels::scalar::add(a, b);
-    else return a + b;
-  }
-};
-struct Minus {
-  template <class T> auto operator()(const T& a, const T& b) const {
-    if constexpr (std::is_integral_v<T>) return kernels::scalar::subtract(a, b);
-    else return a - b;
-  }
-};
-struct Smaller {
-  template <class T> T operator()(const T& a, const T& b) const { return b < a ? b : a; }
-};
-struct Larger {
-  template <class T> T operator()(const T& a, const T& b) const { return a < b ? b : a; }
-};
-
-// Combines updates with what is at their places; only the loop is compiled per dtype.
-template <class T, class F> void combine_rows(const UpdateRange& range, void* y, const void* x) {
-  using W = kernel::Wide<T>;
-  range.for_each([&](int64_t place, int64_t i) {
-    T* to = static_cast<T*>(y) + place * range.row;
-    const T* from = static_cast<const T*>(x) + i * range.row;
-    for (int64_t k = 0; k < range.row; ++k) to[k] = static_cast<T>(F{}(static_cast<W>(to[k]), static_cast<W>(from[k])));
-  });
-}
 template <TypeSet S, class F> void combine_updates(const KernelCall& c, int indices, int updates) {
   RowOffsets rows = row_offsets(c, indices, c.output_shape());
   if (c.count(updates) == 0) return;
-  UpdateLoop loop = nullptr;
-  kernel::visit_type<S>(c.output_dtype(), [&]<class T>(T*) { loop = combine_rows<T, F>; });
-  run_updates(rows.at, c.output_shape().count() / rows.row, rows.row, loop, c.output(), c.input(updates));
+  run_updates(rows.at, c.output_shape().count() / rows.row, rows.row, scatter::combining_loop<S, F>(c.output_dtype()),
+              c.output(), c.input(updates));
 }
 
 constexpr TypeSet scatter_types = plain_types | types(string);
@@ -98,6 +58,7 @@ const Op& ScatterNd = define_op({
       combine_updates<scatter_types, Plus>(c, 0, 1);
     }},
     .grad = [](GradCall& g) { g.input_grad(1, gather_nd(g.output_grad(), g.input(0))); },
+    .grad_reads = reads::inputs<0>,
 });
 
 void infer_tensor_scatter(InferCall& c) {
@@ -122,14 +83,7 @@ const Op& TensorScatterUpdate = define_op({
       copy_elements(c.dtype(), c.input(0), c.output(), c.count(0));
       RowOffsets rows = row_offsets(c, 1, c.shape(0));
       if (c.count(2) == 0) return;
-      kernel::visit_size(c.dtype(), [&]<class T>(T*) {
-        UpdateLoop loop = [](const UpdateRange& range, void* y, const void* x) {
-          range.for_each([&](int64_t place, int64_t i) {
-            std::copy_n(static_cast<const T*>(x) + i * range.row, range.row, static_cast<T*>(y) + place * range.row);
-          });
-        };
-        run_updates(rows.at, c.count(0) / rows.row, rows.row, loop, c.output(), c.input(2));
-      });
+      run_updates(rows.at, c.count(0) / rows.row, rows.row, scatter::replacing_loop(c.dtype()), c.output(), c.input(2));
     }},
     .grad =
         [](GradCall& g) {
@@ -137,6 +91,7 @@ const Op& TensorScatterUpdate = define_op({
             g.input_grad(0, tensor_scatter_nd_update(g.output_grad(), g.input(1), zeros_like(g.input(2))));
           if (g.wants(2)) g.input_grad(2, gather_nd(g.output_grad(), g.input(1)));
         },
+    .grad_reads = reads::inputs<1>,
 });
 
 const Op& TensorScatterAdd = define_op({
@@ -151,6 +106,7 @@ const Op& TensorScatterAdd = define_op({
           g.input_grad(0, g.output_grad());
           if (g.wants(2)) g.input_grad(2, gather_nd(g.output_grad(), g.input(1)));
         },
+    .grad_reads = reads::inputs<1>,
 });
 
 const Op& TensorScatterSub = define_op({
@@ -165,6 +121,7 @@ const Op& TensorScatterSub = define_op({
           g.input_grad(0, g.output_grad());
           if (g.wants(2)) g.input_grad(2, -gather_nd(g.output_grad(), g.input(1)));
         },
+    .grad_reads = reads::inputs<1>,
 });
 
 // The gradient is shared by the element and the updates that equal the result.

@@ -108,6 +108,7 @@ const Op& Select = define_op({
           if (g.wants(1)) g.input_grad(1, apply1(Select, {g.input(0), g.output_grad(), zero}));
           if (g.wants(2)) g.input_grad(2, apply1(Select, {g.input(0), zero, g.output_grad()}));
         },
+    .grad_reads = reads::inputs<0>,
 });
 
 const Op& SelectV2 = define_op({
@@ -122,6 +123,7 @@ const Op& SelectV2 = define_op({
           if (g.wants(1)) g.input_grad(1, where(g.input(0), g.output_grad(), zero));
           if (g.wants(2)) g.input_grad(2, where(g.input(0), zero, g.output_grad()));
         },
+    .grad_reads = reads::inputs<0>,
 });
 
 // An element is `Words` words; the mask leaves out the sign of a zero.

@@ -22,6 +22,7 @@ const Op& Identity = define_op({
     .infer = infer::like_input<0>,
     .kernel = {show_input},
     .grad = pass_gradient,
+    .grad_reads = reads::nothing,
     .traits = {.view = true},
 });
 
@@ -41,6 +42,7 @@ const Op& IdentityN = define_op({
         [](GradCall& g) {
           for (int i = 0; i < g.num_inputs(); ++i) g.input_grad(i, g.output_grad(i));
         },
+    .grad_reads = reads::nothing,
     .traits = {.view = true},
 });
 
@@ -51,6 +53,7 @@ const Op& Snapshot = define_op({
     .infer = infer::like_input<0>,
     .kernel = {show_input},
     .grad = pass_gradient,
+    .grad_reads = reads::nothing,
     .traits = {.view = true},
 });
 
@@ -61,6 +64,7 @@ const Op& DeepCopy = define_op({
     .infer = infer::like_input<0>,
     .kernel = {copy_input},
     .grad = pass_gradient,
+    .grad_reads = reads::nothing,
     .traits = {.stateful = true},
 });
 
@@ -147,6 +151,7 @@ const Op& Reshape = define_op({
         },
     .kernel = {show_input},
     .grad = reshape_gradient,
+    .grad_reads = reads::nothing,
     .traits = {.view = true},
 });
 
@@ -168,6 +173,7 @@ const Op& ExpandDims = define_op({
         },
     .kernel = {show_input},
     .grad = reshape_gradient,
+    .grad_reads = reads::nothing,
     .traits = {.view = true},
 });
 
@@ -201,6 +207,7 @@ const Op& Squeeze = define_op({
         },
     .kernel = {show_input},
     .grad = reshape_gradient,
+    .grad_reads = reads::nothing,
     .traits = {.view = true},
 });
 
@@ -221,6 +228,7 @@ const Op& EnsureShape = define_op({
         },
     .kernel = {show_input},
     .grad = pass_gradient,
+    .grad_reads = reads::nothing,
     .traits = {.view = true},
 });
 

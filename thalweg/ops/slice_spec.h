@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 
+#include "thalweg/core/index.h"
 #include "thalweg/ops/integers.h"
 
 namespace thalweg {
@@ -35,6 +36,20 @@ std::string resolve_slice(const Shape& in, int count, const Integers* begin, con
 /// The slice of a tensor; begin, end and strides are vectors of one dtype.
 Tensor strided_slice_by(const Tensor& input, const Tensor& begin, const Tensor& end, const Tensor& strides,
                         const StridedSliceAttrs& masks);
+
+/// What stands between the brackets as a strided slice; begin, end and strides are int64 vectors.
+struct IndexedPart {
+  Tensor begin, end, strides;
+  StridedSliceAttrs masks;
+};
+/// TypeError for what only reading takes: boolean masks.
+IndexedPart part_of(std::span<const Index> indices);
+
+/// Whether a value broadcasts to the result of a slice.
+bool broadcasts_to(const ResolvedSlice& slice, const Shape& value);
+/// Writes a value that broadcasts to the places of a slice in a tensor of shape `shape`.
+void write_slice(DType dtype, const ResolvedSlice& slice, const Shape& value_shape, const void* value,
+                 const Shape& shape, void* out);
 
 /// Resolves the slice given by inputs first, first + 1 and first + 2 of a call; false when not even the rank of the
 /// result can be told. Fails on bad slices.

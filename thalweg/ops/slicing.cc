@@ -97,6 +97,7 @@ const Op& SliceOp = define_op({
           Tensor after = shape(g.input(), same) - shape(g.output_grad(), same) - g.input(1);
           g.input_grad(0, pad(g.output_grad(), stack({g.input(1), after}, {.axis = 1})));
         },
+    .grad_reads = reads::inputs<1>,
     .traits = {.view = true},
 });
 
@@ -132,6 +133,7 @@ const Op& StridedSlice = define_op({
           g.input_grad(0, apply1(*find_op("StridedSliceGrad"), {in, index(1), index(2), index(3), g.output_grad()},
                                  g.attrs<StridedSliceAttrs>()));
         },
+    .grad_reads = reads::inputs<1, 2, 3>,
     .traits = {.view = true},
 });
 
@@ -171,10 +173,11 @@ const Op& StridedSliceGrad = define_op({
       copy.run(dtype, c.input(4), kernels::element(dtype, c.output(), block.offset));
     }},
     .grad = [](GradCall& g) { g.input_grad(4, slice_again(g, g.output_grad(), 1)); },
+    .grad_reads = reads::inputs<1, 2, 3>,
 });
 
 // The strides of a value that broadcasts to the axes of a slice, one per axis of the input; false when it does not.
-bool value_strides(const ResolvedSlice& slice, const StridedSliceAttrs&, const Shape& value, int64_t* strides) {
+bool value_strides(const ResolvedSlice& slice, const Shape& value, int64_t* strides) {
   int64_t own[Shape::max_rank], along[Shape::max_rank];
   kernels::dense_strides(value, own);
   const Shape& shape = slice.shape;
@@ -196,6 +199,25 @@ bool value_strides(const ResolvedSlice& slice, const StridedSliceAttrs&, const S
   return true;
 }
 
+}  // namespace
+
+bool broadcasts_to(const ResolvedSlice& slice, const Shape& value) {
+  int64_t strides[Shape::max_rank];
+  return value_strides(slice, value, strides);
+}
+void write_slice(DType dtype, const ResolvedSlice& slice, const Shape& value_shape, const void* value,
+                 const Shape& shape, void* out) {
+  if (slice.axes.count() == 0) return;
+  int64_t in_strides[Shape::max_rank];
+  value_strides(slice, value_shape, in_strides);
+  Block block(shape, slice.begin, slice.stride);
+  kernels::StridedCopy copy;
+  copy.axes(slice.axes, in_strides, block.strides);
+  copy.run(dtype, value, kernels::element(dtype, out, block.offset));
+}
+
+namespace {
+
 const Op& TensorStridedSliceUpdate = define_op({
     .name = "TensorStridedSliceUpdate",
     .doc = "A copy of the input with the places of a strided slice replaced by a value, which may broadcast.",
@@ -205,28 +227,20 @@ const Op& TensorStridedSliceUpdate = define_op({
     .infer =
         [](InferCall& c) {
           ResolvedSlice slice;
-          int64_t strides[Shape::max_rank];
           bool known =
               infer_slice(c, c.shape(0), 1, slice) && slice.shape.is_fully_defined() && c.shape(4).is_fully_defined();
-          if (known && !value_strides(slice, c.attrs<StridedSliceAttrs>(), c.shape(4), strides))
+          if (known && !broadcasts_to(slice, c.shape(4)))
             c.fail("value has shape " + c.shape(4).brackets() + ", which does not broadcast to the slice, " +
                    slice.shape.brackets());
           c.output(0, c.shape(0));
         },
     .kernel = {[](const KernelCall& c) {
       const Shape& in = c.shape(0);
-      DType dtype = c.dtype();
       ResolvedSlice slice;
-      int64_t in_strides[Shape::max_rank];
       read_slice(c, in, 1, slice);
-      if (!value_strides(slice, c.attrs<StridedSliceAttrs>(), c.shape(4), in_strides))
-        c.fail("value does not broadcast to the slice");
-      copy_elements(dtype, c.input(0), c.output(), in.count());
-      if (slice.axes.count() == 0) return;
-      Block block(in, slice.begin, slice.stride);
-      kernels::StridedCopy copy;
-      copy.axes(slice.axes, in_strides, block.strides);
-      copy.run(dtype, c.input(4), kernels::element(dtype, c.output(), block.offset));
+      if (!broadcasts_to(slice, c.shape(4))) c.fail("value does not broadcast to the slice");
+      copy_elements(c.dtype(), c.input(0), c.output(), in.count());
+      write_slice(c.dtype(), slice, c.shape(4), c.input(4), in, c.output());
     }},
     .grad =
         [](GradCall& g) {
@@ -235,6 +249,7 @@ const Op& TensorStridedSliceUpdate = define_op({
             g.input_grad(0, apply1(g.op, {g.output_grad(), g.input(1), g.input(2), g.input(3), zeros_like(g.input(4))},
                                    g.attrs<StridedSliceAttrs>()));
         },
+    .grad_reads = reads::inputs<1, 2, 3>,
 });
 
 // begin, end and strides of one dtype.

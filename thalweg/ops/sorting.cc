@@ -137,6 +137,7 @@ const Op& TopKV2 = define_op({
           Tensor sums = math::unsorted_segment_sum(reshape(g.output_grad(0), {-1}), reshape(places, {-1}), count);
           g.input_grad(0, reshape(sums, dims));
         },
+    .grad_reads = reads::outputs<1>,
 });
 
 const Op& InTopKV2 = define_op({

@@ -64,6 +64,7 @@ const Op& Unpack = define_op({
           const UnpackAttrs& a = g.attrs<UnpackAttrs>();
           g.input_grad(0, stack(part_gradients(g, static_cast<int>(a.num)), {.axis = a.axis}));
         },
+    .grad_reads = reads::nothing,
 });
 
 struct SplitAttrs {
@@ -105,6 +106,7 @@ const Op& Split = define_op({
         [](GradCall& g) {
           g.input_grad(1, concat(part_gradients(g, static_cast<int>(g.attrs<SplitAttrs>().num_split)), g.input(0)));
         },
+    .grad_reads = reads::inputs<0>,
 });
 
 /// The sizes of the parts, the one given as -1 filled in; fails unless they make up the axis exactly.
@@ -163,6 +165,7 @@ const Op& SplitV = define_op({
         [](GradCall& g) {
           g.input_grad(0, concat(part_gradients(g, static_cast<int>(g.attrs<SplitAttrs>().num_split)), g.input(2)));
         },
+    .grad_reads = reads::inputs<2>,
 });
 
 int64_t known_length(const Tensor& value, int64_t axis, const char* name) {

@@ -77,6 +77,7 @@ const Op& Transpose = define_op({
     .infer = infer_transpose,
     .kernel = {run_transpose},
     .grad = transpose_gradient,
+    .grad_reads = reads::inputs<1>,
 });
 
 const Op& ConjugateTranspose = define_op({
@@ -91,6 +92,7 @@ const Op& ConjugateTranspose = define_op({
       if (c.dtype() == DType::complex128) conjugate_in_place(c.output<double>(), c.output_shape().count());
     }},
     .grad = transpose_gradient,
+    .grad_reads = reads::inputs<1>,
 });
 
 Tensor permute(const TensorLike& a, const Tensor& perm, bool conjugate) {
@@ -110,6 +112,8 @@ Tensor transpose(const TensorLike& a, const TransposeOptions& options) {
   for (int i = 0; i < in.rank(); ++i) perm.mutable_data<int32_t>()[i] = in.rank() - 1 - i;
   return permute(a, perm, options.conjugate);
 }
+
+Tensor detail::transpose_by(const Tensor& a, const Tensor& perm) { return permute(a, perm, false); }
 
 Tensor linalg::matrix_transpose(const TensorLike& a, const MatrixTransposeOptions& options) {
   const Shape& in = a.tensor().shape();

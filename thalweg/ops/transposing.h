@@ -11,6 +11,11 @@ struct TransposeOptions {
 /// Dimension i of the result is dimension perm[i] of `a`.
 THALWEG_API Tensor transpose(const TensorLike& a, const TransposeOptions& options = {});
 
+namespace detail {
+/// The same for a permutation that is a tensor.
+Tensor transpose_by(const Tensor& a, const Tensor& perm);
+}  // namespace detail
+
 namespace linalg {
 struct MatrixTransposeOptions {
   Flag conjugate = false;

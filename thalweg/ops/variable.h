@@ -61,8 +61,40 @@ class THALWEG_API Variable {
   /// Subtracts from the value.
   const Variable& assign_sub(const TensorLike& delta) const;
 
+  /// Replaces a part, `w.assign_at({0, slice(1, 3)}, 5.0f)`; the value may broadcast to it.
+  const Variable& assign_at(std::initializer_list<Index> indices, const TensorLike& value) const;
+
+  /// Adds to the rows that the slices name; a row named twice gets both. A bad index changes nothing, here and below.
+  const Variable& scatter_add(const IndexedSlices& slices) const;
+  /// Subtracts from the rows that the slices name.
+  const Variable& scatter_sub(const IndexedSlices& slices) const;
+  /// Multiplies the rows that the slices name.
+  const Variable& scatter_mul(const IndexedSlices& slices) const;
+  /// Divides the rows that the slices name.
+  const Variable& scatter_div(const IndexedSlices& slices) const;
+  /// Keeps the smaller of the elements of the rows that the slices name and theirs.
+  const Variable& scatter_min(const IndexedSlices& slices) const;
+  /// Keeps the larger of the elements of the rows that the slices name and theirs.
+  const Variable& scatter_max(const IndexedSlices& slices) const;
+  /// Replaces the rows that the slices name; of several for one row the last counts.
+  const Variable& scatter_update(const IndexedSlices& slices) const;
+  /// The same for each entry of a batch: indices [batch, n] name rows of the batch's own part of the value.
+  const Variable& batch_scatter_update(const IndexedSlices& slices) const;
+  /// Adds to the slices that lists of coordinates name: indices [..., depth] point into the first dimensions.
+  const Variable& scatter_nd_add(const TensorLike& indices, const TensorLike& updates) const;
+  /// Subtracts from the slices that lists of coordinates name.
+  const Variable& scatter_nd_sub(const TensorLike& indices, const TensorLike& updates) const;
+  /// Keeps the smaller of the elements of the slices that lists of coordinates name and the updates.
+  const Variable& scatter_nd_min(const TensorLike& indices, const TensorLike& updates) const;
+  /// Keeps the larger of the elements of the slices that lists of coordinates name and the updates.
+  const Variable& scatter_nd_max(const TensorLike& indices, const TensorLike& updates) const;
+  /// Replaces the slices that lists of coordinates name; of several for one slice the last counts.
+  const Variable& scatter_nd_update(const TensorLike& indices, const TensorLike& updates) const;
+
   /// Rows of the value: those that the indices name.
   Tensor sparse_read(const TensorLike& indices) const;
+  /// Slices of the value: those that lists of coordinates name, indices [..., depth].
+  Tensor gather_nd(const TensorLike& indices) const;
   template <class... I>
     requires(std::convertible_to<I, Index> && ...)
   Tensor operator()(const I&... indices) const {

@@ -9,12 +9,12 @@
 #include "thalweg/ops/elements.h"
 #include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/infer.h"
+#include "thalweg/ops/variable_access.h"
 
 namespace thalweg {
 namespace {
 
 namespace scalar = kernels::scalar;
-constexpr Traits changes_state{.stateful = true, .not_differentiable = "it changes a variable and has no result"};
 
 struct VarHandleAttrs {
   std::string container = "";
@@ -61,15 +61,6 @@ const Op& VarHandleOp = define_op({
 struct ReadAttrs {
   DType dtype = DType::invalid;
 };
-// The variable of input 0 while nothing is traced, else null.
-const VariableResource* known_variable(const InferCall& c) {
-  c.require_rank(0, 0);
-  return c.has_value(0) ? &variable_of(c.tensor(0)) : nullptr;
-}
-void check_dtype(const InferCall& c, const VariableResource& variable, DType dtype) {
-  if (variable.dtype() != dtype)
-    c.fail(variable.describe() + " was used with the dtype " + std::string(name_of(dtype)));
-}
 
 const Op& ReadVariableOp = define_op({
     .name = "ReadVariableOp",
@@ -78,9 +69,8 @@ const Op& ReadVariableOp = define_op({
     .attrs = attrs_of<ReadAttrs>(),
     .infer =
         [](InferCall& c) {
-          const VariableResource* variable = known_variable(c);
           DType dtype = c.attrs<ReadAttrs>().dtype;
-          if (variable) check_dtype(c, *variable, dtype);
+          const VariableResource* variable = known_variable(c, 0, dtype);
           c.output(0, dtype, variable ? variable->shape() : Shape::unknown_rank());
         },
     .kernel = {[](const KernelCall& c) { c.adopt(0, variable_of(c.tensor(0)).read()); }},
@@ -94,9 +84,8 @@ struct AssignAttrs {
 };
 // Refused before anything changes: a value of another dtype or shape.
 void infer_change(InferCall& c) {
-  const VariableResource* variable = known_variable(c);
+  const VariableResource* variable = known_variable(c, 0, c.dtype(1));
   if (!variable) return;
-  check_dtype(c, *variable, c.dtype(1));
   if (!c.shape(1).is_compatible_with(variable->shape()))
     c.fail("Cannot assign a value of shape " + c.shape(1).str() + " to " + variable->describe());
 }
@@ -108,7 +97,7 @@ const Op& AssignVariableOp = define_op({
     .attrs = attrs_of<AssignAttrs>(),
     .infer = infer_change,
     .kernel = {[](const KernelCall& c) { variable_of(c.tensor(0)).assign(c.tensor(1)); }},
-    .traits = changes_state,
+    .traits = changes_variable,
 });
 
 struct Plus {
@@ -119,7 +108,7 @@ struct Minus {
 };
 // Element by element in the variable's own memory.
 template <class F> void change_in_place(const KernelCall& c) {
-  VariableResource& variable = variable_of(c.tensor(0));
+  VariableResource& variable = variable_input(c, 0, c.dtype(1));
   VariableLock lock({&variable});
   if (!(lock.value(0).shape() == c.shape(1)))
     c.fail("the variable has shape " + lock.value(0).shape().brackets() + " now, the value " + c.shape(1).brackets());
@@ -141,7 +130,7 @@ const Op& AssignAddVariableOp = define_op({
     .types = {{"dtype", number_types}},
     .infer = infer_change,
     .kernel = {change_in_place<Plus>},
-    .traits = changes_state,
+    .traits = changes_variable,
 });
 const Op& AssignSubVariableOp = define_op({
     .name = "AssignSubVariableOp",
@@ -150,7 +139,7 @@ const Op& AssignSubVariableOp = define_op({
     .types = {{"dtype", number_types}},
     .infer = infer_change,
     .kernel = {change_in_place<Minus>},
-    .traits = changes_state,
+    .traits = changes_variable,
 });
 
 const Op& VarIsInitializedOp = define_op({
@@ -177,7 +166,8 @@ const Op& VariableShape = define_op({
     .attrs = attrs_of<ShapeAttrs>(),
     .infer =
         [](InferCall& c) {
-          const VariableResource* variable = known_variable(c);
+          c.require_rank(0, 0);
+          const VariableResource* variable = c.has_value(0) ? &variable_of(c.tensor(0)) : nullptr;
           c.output(0, variable && variable->shape().has_rank() ? Shape{variable->shape().rank()} : Shape::of_rank(1));
         },
     .kernel = {[](const KernelCall& c) {
@@ -206,7 +196,7 @@ const Op& DestroyResourceOp = define_op({
       else if (!c.attrs<DestroyAttrs>().ignore_lookup_error)
         throw NotFoundError("DestroyResourceOp: the handle leads to no variable");
     }},
-    .traits = changes_state,
+    .traits = changes_variable,
 });
 
 }  // namespace

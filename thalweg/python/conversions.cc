@@ -2,6 +2,7 @@
 #include "thalweg/core/convert.h"
 #include "thalweg/core/error.h"
 #include "thalweg/core/format.h"
+#include "thalweg/core/thread_state.h"
 #include "thalweg/python/arguments.h"
 #include "thalweg/python/convert.h"
 #include "thalweg/python/tensor_slots.h"
@@ -47,12 +48,25 @@ Tensor shaped(const Tensor& t, PyObject* shape_object, PyObject* value) {
                   " with " + std::to_string(count) + " elements).");
 }
 
+// Nothing that tapes follow leads to a constant.
+class Unrecorded {
+ public:
+  Unrecorded() : recorder_(thread_state.recorder) { thread_state.recorder = nullptr; }
+  ~Unrecorded() { thread_state.recorder = recorder_; }
+  Unrecorded(const Unrecorded&) = delete;
+  Unrecorded& operator=(const Unrecorded&) = delete;
+
+ private:
+  Recorder* recorder_;
+};
+
 PyObject* constant(PyObject*, PyObject* const* args, Py_ssize_t num_args, PyObject* keywords) {
   return guarded([&] {
     static const Parameters p = parameters("constant", {"value", "dtype", "shape", "name"});
     PyObject* slots[4];
     p.bind(args, static_cast<size_t>(num_args), keywords, slots);
     auto [value, dtype, shape, name] = slots;
+    Unrecorded unrecorded;
     Tensor made;
     if (!is_given(dtype)) {
       made = natural_tensor(value);
@@ -96,7 +110,7 @@ PyObject* convert_to_tensor(PyObject*, PyObject* const* args, Py_ssize_t num_arg
 }
 
 PyObject* is_tensor_function(PyObject*, PyObject* object) {
-  if (is_tensor(object)) Py_RETURN_TRUE;
+  if (is_tensor_or_variable(object)) Py_RETURN_TRUE;
   return PyBool_FromLong(PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__tf_tensor__"));
 }
 

@@ -9,6 +9,7 @@
 #include "thalweg/core/convert.h"
 #include "thalweg/core/error.h"
 #include "thalweg/core/index.h"
+#include "thalweg/core/thread_state.h"
 #include "thalweg/python/arguments.h"
 
 namespace thalweg::python {
@@ -21,7 +22,7 @@ Kind kind_of(PyObject* object) {
   if (PyBool_Check(object)) return Kind::truth;
   if (PyLong_CheckExact(object)) return Kind::whole;
   if (PyUnicode_Check(object) || PyBytes_Check(object)) return Kind::text;
-  if (is_tensor(object) || is_numpy(object)) return Kind::array;
+  if (is_tensor_or_variable(object) || is_numpy(object)) return Kind::array;
   if (PyComplex_CheckExact(object)) return Kind::complex;
   if (PyLong_Check(object)) return Kind::whole;  // enumerations
   if (PyFloat_Check(object)) return Kind::real;
@@ -158,7 +159,7 @@ class ListReader {
       Tensor value = weak_tensor(object);
       for (int64_t dim : value.shape()) shape_.push_back(dim);
       array_dtype_ = value.dtype();
-      strength_ = is_tensor(object) ? Weak::strong : Weak::soft;
+      strength_ = value.impl()->weak;
       value_rank_ = value.rank();
     } else if (first_ == Kind::none) {
       Tensor value = weak_tensor(object);  // an object that knows how to be a tensor; throws for others
@@ -202,8 +203,10 @@ class ListReader {
   void read_value(PyObject* object) {
     Kind kind = kind_of(object);
     if (kind == Kind::none) return read_array(object);
-    if (is_tensor(object) && (first_ == Kind::whole || first_ == Kind::real)) {  // the first tensor decides
-      become(tensor_of(object).dtype());
+    bool is_strong = kind == Kind::array && is_tensor_or_variable(object);
+    if (is_strong && (first_ == Kind::whole || first_ == Kind::real)) {  // the first tensor decides
+      Tensor held;
+      become(value_of(object, held).dtype());
       first_ = Kind::array;
       strength_ = Weak::strong;
     }
@@ -389,12 +392,16 @@ void refuse_none(const std::string& callable, const std::string& argument) {
 
 Tensor weak_tensor(PyObject* object) {
   if (is_tensor(object)) return tensor_of(object);
+  if (is_variable(object)) return value_of_variable(object);
   Kind kind = kind_of(object);
   if (kind == Kind::array) return from_numpy(object);
   if (kind != Kind::none) return scalar_tensor(object, kind);
   if (object == Py_None) refuse_type(object);
   if (is_tensor_shape(object)) return shape_tensor(object);
-  if (PyList_Check(object) || PyTuple_Check(object)) return ListReader(object).finish();
+  if (PyList_Check(object) || PyTuple_Check(object)) {
+    if (thread_state.recorder && holds_tensors(object)) return packed(object);
+    return ListReader(object).finish();
+  }
   bool knows = PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__tf_tensor__") ||
                PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__array__");
   if (!knows && is_list(object)) return ListReader(object).finish();
@@ -416,6 +423,10 @@ Tensor tensor_as(PyObject* object, DType dtype) {
   else value = weak_tensor(object);
   if (value.impl()->weak != Weak::strong) return convert_weak(object, value, dtype);
   if (value.dtype() == dtype) return value;
+  if (is_variable(object))
+    throw ValueError("Incompatible type conversion requested to type " + std::string(name_of(dtype)) +
+                     " for `tf.Variable of type " + std::string(name_of(value.dtype())) +
+                     ". (Variable: " + repr_of(object) + ")");
   if (!is_tensor(object) && !is_tensor_shape(object) && literal_fits(value.dtype(), dtype))
     return cast_to(value, dtype);
   if (is_tensor_shape(object)) return convert_weak(object, value, dtype);
@@ -433,8 +444,9 @@ Tensor operand_like(PyObject* object, DType dtype) {
 
 std::vector<Tensor> tensor_list(PyObject* object, bool weak, const char* who, const char* name) {
   std::vector<Tensor> list;
-  if (is_tensor(object) && tensor_of(object).rank() > 0) {
-    const Tensor& whole = tensor_of(object);
+  Tensor held;
+  if (is_tensor_or_variable(object) && value_of(object, held).rank() > 0) {
+    const Tensor& whole = is_tensor(object) ? tensor_of(object) : held;
     for (int64_t i = 0; i < whole.shape()[0]; ++i) {
       Index index(i);
       list.push_back(whole.index({&index, 1}));

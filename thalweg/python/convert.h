@@ -30,6 +30,10 @@ inline TensorImpl* borrow_natural(PyObject* object, Tensor& held) {
 /// The tensors of a list argument; a tensor is a list along its first axis.
 std::vector<Tensor> tensor_list(PyObject* object, bool weak, const char* who, const char* name);
 
+/// packing.cc: lists with tensors among them, while a tape listens: a stack, so that gradients find their way through.
+bool holds_tensors(PyObject* list);
+Tensor packed(PyObject* list);
+
 /// numpy.cc: whether this is an array or a scalar of NumPy, and its elements (soft).
 bool is_numpy(PyObject* object);
 Tensor from_numpy(PyObject* object);

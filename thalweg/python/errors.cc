@@ -9,7 +9,8 @@ namespace thalweg::python {
 namespace {
 
 constexpr std::array<const char*, static_cast<size_t>(Hook::count)> hook_names = {
-    "dtype", "as_dtype", "tensor_shape", "errors", "named_tuple", "record_names", "docs", "signature", "reference"};
+    "dtype",     "as_dtype",  "tensor_shape",     "errors",         "named_tuple",    "record_names", "docs",
+    "signature", "reference", "variable_classes", "variable_enums", "indexed_slices", "warn"};
 std::array<PyObject*, hook_names.size()> hooks = {};
 
 // The class of tf.errors with this name, called as TensorFlow calls it: (node_def, op, message).

@@ -57,7 +57,7 @@ Index to_index(PyObject* entry) {
     auto* s = reinterpret_cast<PySliceObject*>(entry);
     return Index(Slice{slice_end(s->start), slice_end(s->stop), slice_end(s->step).value_or(1)});
   }
-  if (is_tensor(entry) || is_numpy(entry)) return Index(index_tensor(entry));
+  if (is_tensor_or_variable(entry) || is_numpy(entry)) return Index(index_tensor(entry));
   return Index(whole_number(entry));
 }
 
@@ -68,25 +68,7 @@ bool is_mask_list(PyObject* key) {
   return PyBool_Check(first) || (PyList_Check(first) && is_mask_list(first));
 }
 
-PyObject* subscript(PyObject* self, PyObject* key) {
-  return guarded([&] {
-    const Tensor& x = tensor_of(self);
-    if (is_mask_list(key)) {
-      Index mask(natural_tensor(key));
-      return wrap(x.index({&mask, 1}));
-    }
-    if (!PyTuple_Check(key) && !PyList_Check(key)) {
-      Index one = to_index(key);
-      return wrap(x.index({&one, 1}));
-    }
-    nb::object entries = owned(PySequence_Tuple(key));
-    std::vector<Index> indices;
-    indices.reserve(static_cast<size_t>(PyTuple_GET_SIZE(entries.ptr())));
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(entries.ptr()); ++i)
-      indices.push_back(to_index(PyTuple_GET_ITEM(entries.ptr(), i)));
-    return wrap(x.index(indices));
-  });
-}
+PyObject* subscript_slot(PyObject* self, PyObject* key) { return subscript(tensor_of(self), key); }
 
 Py_ssize_t length(PyObject* self) {
   return guarded([&]() -> Py_ssize_t {
@@ -116,9 +98,28 @@ PyObject* iterate(PyObject* self) {
 
 }  // namespace
 
+PyObject* subscript(const Tensor& x, PyObject* key) {
+  return guarded([&] {
+    if (is_mask_list(key)) {
+      Index mask(natural_tensor(key));
+      return wrap(x.index({&mask, 1}));
+    }
+    if (!PyTuple_Check(key) && !PyList_Check(key)) {
+      Index one = to_index(key);
+      return wrap(x.index({&one, 1}));
+    }
+    nb::object entries = owned(PySequence_Tuple(key));
+    std::vector<Index> indices;
+    indices.reserve(static_cast<size_t>(PyTuple_GET_SIZE(entries.ptr())));
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(entries.ptr()); ++i)
+      indices.push_back(to_index(PyTuple_GET_ITEM(entries.ptr(), i)));
+    return wrap(x.index(indices));
+  });
+}
+
 void add_indexing_slots(std::vector<PyType_Slot>& slots) {
-  slots.insert(slots.end(), {slot(Py_mp_subscript, subscript), slot(Py_mp_length, length), slot(Py_sq_length, length),
-                             slot(Py_sq_item, item), slot(Py_tp_iter, iterate)});
+  slots.insert(slots.end(), {slot(Py_mp_subscript, subscript_slot), slot(Py_mp_length, length),
+                             slot(Py_sq_length, length), slot(Py_sq_item, item), slot(Py_tp_iter, iterate)});
 }
 
 }  // namespace thalweg::python

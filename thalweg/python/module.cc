@@ -8,6 +8,8 @@ NB_MODULE(_thalweg, module) {
   make_tensor_types();
   module.attr("Tensor") = nb::borrow(reinterpret_cast<PyObject*>(tensor_type));
   module.attr("EagerTensor") = nb::borrow(reinterpret_cast<PyObject*>(eager_tensor_type));
+  make_variable_type();
+  module.attr("VariableBase") = nb::borrow(reinterpret_cast<PyObject*>(variable_type));
   module.attr("version") = thalweg::version();
   define_hooks(module);
   define_conversions(module);
@@ -16,4 +18,5 @@ NB_MODULE(_thalweg, module) {
   define_devices(module);
   define_dlpack(module);
   define_variables(module);
+  define_tapes(module);
 }

@@ -30,6 +30,28 @@ inline const Tensor& tensor_of(PyObject* object) { return reinterpret_cast<PyTen
 /// A new Python object for a tensor; None for an undefined one.
 PyObject* wrap(Tensor tensor);
 
+/// A variable in Python: the tensor object of its handle. `tf.Variable` is a Python class over this type.
+struct PyVariable {
+  PyObject_HEAD PyObject* handle;
+};
+extern PyTypeObject* variable_type;
+/// variable_type.cc; after the tensor types.
+void make_variable_type();
+
+inline bool is_variable(PyObject* object) { return PyObject_TypeCheck(object, variable_type) != 0; }
+inline bool is_tensor_or_variable(PyObject* object) { return is_tensor(object) || is_variable(object); }
+/// The handle of a variable; ValueError before `__init__` has run.
+const Tensor& handle_of(PyObject* variable);
+/// The value of a variable now; tapes see that it was read.
+Tensor value_of_variable(PyObject* variable);
+/// A tensor as it is; the value of a variable, which `held` keeps.
+inline const Tensor& value_of(PyObject* object, Tensor& held) {
+  if (is_tensor(object)) return tensor_of(object);
+  return held = value_of_variable(object);
+}
+/// The Python object of a variable: the one that was made, or a new one when that is gone (new reference).
+PyObject* wrap_variable(const Tensor& handle);
+
 /// Sets Python's error from the C++ exception being handled.
 void set_python_error() noexcept;
 /// Runs `body`; an exception becomes Python's error and the result null (or -1).
@@ -72,7 +94,22 @@ class WithoutGil {
 bool is_heavy(const TensorImpl* tensor);
 
 /// The Python classes and functions that the module calls; the package registers them by name when it is imported.
-enum class Hook { dtype, as_dtype, tensor_shape, errors, named_tuple, record_names, docs, signature, reference, count };
+enum class Hook {
+  dtype,
+  as_dtype,
+  tensor_shape,
+  errors,
+  named_tuple,
+  record_names,
+  docs,
+  signature,
+  reference,
+  variable_classes,
+  variable_enums,
+  indexed_slices,
+  warn,
+  count
+};
 PyObject* hook(Hook which);
 
 /// The `tf.DType` of a dtype (new reference), and back from anything `tf.as_dtype` takes.
@@ -96,5 +133,6 @@ void define_function_calls(nb::module_& module);
 void define_devices(nb::module_& module);
 void define_dlpack(nb::module_& module);
 void define_variables(nb::module_& module);
+void define_tapes(nb::module_& module);
 
 }  // namespace thalweg::python

@@ -95,21 +95,29 @@ PyObject* call(const FunctionDef& def, TensorImpl* left, TensorImpl* right) {
   return call(def, own, left, right);
 }
 
+// Null for what is neither a tensor nor a variable.
+TensorImpl* impl_of(PyObject* object, Tensor& held) {
+  if (is_tensor(object)) return tensor_of(object).get();
+  return is_variable(object) ? (held = value_of_variable(object)).get() : nullptr;
+}
+
 template <Which W> PyObject* binary(PyObject* left, PyObject* right) {
   return guarded([&] {
-    Tensor held;
-    bool left_is = is_tensor(left), right_is = is_tensor(right);
-    DType dtype = tensor_of(left_is ? left : right).dtype();
-    if (!left_is) held = operand_like(left, dtype);
-    else if (!right_is) held = operand_like(right, dtype);
-    return call(function_of(W, dtype == bool_), left_is ? tensor_of(left).get() : held.get(),
-                right_is ? tensor_of(right).get() : held.get());
+    Tensor held_left, held_right;
+    TensorImpl *x = impl_of(left, held_left), *y = impl_of(right, held_right);
+    DType dtype = (x ? x : y)->dtype;
+    if (!x) x = (held_left = operand_like(left, dtype)).get();
+    else if (!y) y = (held_right = operand_like(right, dtype)).get();
+    return call(function_of(W, dtype == bool_), x, y);
   });
 }
 
 template <Which W> PyObject* unary(PyObject* self) {
-  return guarded(
-      [&] { return call(function_of(W, tensor_of(self).dtype() == bool_), tensor_of(self).get(), nullptr); });
+  return guarded([&] {
+    Tensor held;
+    const Tensor& x = value_of(self, held);
+    return call(function_of(W, x.dtype() == bool_), x.get(), nullptr);
+  });
 }
 
 PyObject* raise_to(PyObject* base, PyObject* exponent, PyObject* modulus) {
@@ -124,9 +132,10 @@ PyObject* same(PyObject* self) { return Py_NewRef(self); }
 
 // Shapes that cannot meet are simply not equal, as in TensorFlow.
 PyObject* compare_equal(PyObject* self, PyObject* other, bool wanted) {
-  if (other == Py_None) return PyBool_FromLong(!wanted);
+  if (other == Py_None && is_tensor(self)) return PyBool_FromLong(!wanted);
   return guarded([&] {
-    const Tensor& left = tensor_of(self);
+    Tensor held;
+    const Tensor& left = value_of(self, held);
     Tensor right = is_tensor(other) ? tensor_of(other) : operand_like(other, left.dtype());
     Shape ignored;
     if (left.dtype() == right.dtype() && !broadcast_shapes(left.shape(), right.shape(), ignored))
@@ -154,7 +163,8 @@ PyObject* compare(PyObject* self, PyObject* other, int how) {
 
 int truth(PyObject* self) {
   return guarded([&]() -> int {
-    const Tensor& t = tensor_of(self);
+    Tensor held;
+    const Tensor& t = value_of(self, held);
     if (!t.is_symbolic() && t.size() == 0) return 0;
     if (!t.is_symbolic() && t.size() > 1)
       throw ValueError("The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()");
@@ -173,7 +183,8 @@ PyObject* whole_number(const Tensor& t) {
 
 PyObject* as_int(PyObject* self) {
   return guarded([&]() -> PyObject* {
-    const Tensor& t = tensor_of(self);
+    Tensor held;
+    const Tensor& t = value_of(self, held);
     require_one(t);
     if (is_floating(t.dtype())) return checked(PyLong_FromDouble(t.item<double>()));
     if (t.dtype() == string || is_complex(t.dtype())) return checked(PyNumber_Long(owned(to_numpy(t)).ptr()));
@@ -183,7 +194,8 @@ PyObject* as_int(PyObject* self) {
 
 PyObject* as_float(PyObject* self) {
   return guarded([&]() -> PyObject* {
-    const Tensor& t = tensor_of(self);
+    Tensor held;
+    const Tensor& t = value_of(self, held);
     require_one(t);
     if (t.dtype() == string) return checked(PyFloat_FromString(owned(to_numpy(t)).ptr()));
     if (is_complex(t.dtype())) throw TypeError("can't convert complex to float");
@@ -200,9 +212,8 @@ PyObject* as_index(PyObject* self) {
   });
 }
 
-}  // namespace
-
-void add_operator_slots(std::vector<PyType_Slot>& slots) {
+// What tensors and variables share.
+void add_common_slots(std::vector<PyType_Slot>& slots) {
   slots.insert(slots.end(), {
                                 slot(Py_nb_add, binary<plus>),
                                 slot(Py_nb_subtract, binary<minus>),
@@ -216,15 +227,22 @@ void add_operator_slots(std::vector<PyType_Slot>& slots) {
                                 slot(Py_nb_or, binary<bit_or>),
                                 slot(Py_nb_xor, binary<bit_xor>),
                                 slot(Py_nb_negative, unary<negation>),
-                                slot(Py_nb_positive, same),
                                 slot(Py_nb_absolute, unary<magnitude>),
                                 slot(Py_nb_invert, unary<inversion>),
                                 slot(Py_nb_bool, truth),
                                 slot(Py_nb_int, as_int),
                                 slot(Py_nb_float, as_float),
-                                slot(Py_nb_index, as_index),
                                 slot(Py_tp_richcompare, compare),
                             });
 }
+
+}  // namespace
+
+void add_operator_slots(std::vector<PyType_Slot>& slots) {
+  add_common_slots(slots);
+  slots.insert(slots.end(), {slot(Py_nb_positive, same), slot(Py_nb_index, as_index)});
+}
+
+void add_variable_operator_slots(std::vector<PyType_Slot>& slots) { add_common_slots(slots); }
 
 }  // namespace thalweg::python

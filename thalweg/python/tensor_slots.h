@@ -8,8 +8,12 @@ namespace thalweg::python {
 
 /// operators.cc: arithmetic, comparison, truth and numbers.
 void add_operator_slots(std::vector<PyType_Slot>& slots);
+/// The same for variables, which have fewer.
+void add_variable_operator_slots(std::vector<PyType_Slot>& slots);
 /// indexing.cc: x[...], len, iteration.
 void add_indexing_slots(std::vector<PyType_Slot>& slots);
+/// x[key].
+PyObject* subscript(const Tensor& x, PyObject* key);
 /// numpy.cc: the buffer protocol.
 void add_buffer_slots(std::vector<PyType_Slot>& slots);
 /// tensor_methods.cc: named attributes and methods.

@@ -12,6 +12,7 @@ PyObject* dtype_object(DType dtype) { return PyTuple_GET_ITEM(hook(Hook::dtype),
 
 int64_t to_dimension(PyObject* object) {
   if (object == Py_None) return unknown;
+  if (is_variable(object)) return to_dimension(owned(wrap(value_of_variable(object))).ptr());
   if (!PyIndex_Check(object))
     raise(PyExc_TypeError, "Dimension value must be integer or None or have an __index__ method, got value '" +
                                repr_of(object) + "' with type '" +
@@ -86,6 +87,7 @@ bool is_tensor_shape(PyObject* object) {
 Shape to_shape(PyObject* object) {
   if (object == Py_None) return Shape::unknown_rank();
   if (is_tensor(object)) return from_tensor(tensor_of(object));
+  if (is_variable(object)) return from_tensor(value_of_variable(object));
   if (is_tensor_shape(object)) {
     nb::object dims = owned(PyObject_GetAttrString(object, "_dims"));
     return dims.is_none() ? Shape::unknown_rank() : from_sequence(dims.ptr());

@@ -1,0 +1,36 @@
+"""TensorFlow's logger: warnings go through Python's logging under the name that programs silence."""
+
+import logging
+import sys
+
+_logger = None
+_said = set()
+
+
+def get_logger():
+    """The logger of the package. It is called "tensorflow", the name that programs give to logging.getLogger."""
+    global _logger
+    if _logger is None:
+        _logger = logging.getLogger("tensorflow")
+        if not _logger.handlers and not logging.getLogger().handlers:
+            handler = logging.StreamHandler(sys.stderr)
+            handler.setFormatter(logging.Formatter(logging.BASIC_FORMAT, None))
+            _logger.addHandler(handler)
+            _logger.propagate = False
+            _logger.setLevel(logging.INFO if getattr(sys, "ps1", None) else logging.WARNING)
+    return _logger
+
+
+def warn(text):
+    """Says what the engine warns of. TensorFlow speaks of targets and sources without derivatives only when debugged."""
+    quiet = text.startswith(("The dtype of the target", "The dtype of the source"))
+    get_logger().log(logging.DEBUG if quiet else logging.WARNING, text)
+
+
+def warn_once_here(text):
+    """Says it once for each line of the program that calls the caller."""
+    frame = sys._getframe(2)
+    place = (frame.f_code.co_filename, frame.f_lineno, text)
+    if place not in _said:
+        _said.add(place)
+        get_logger().warning(text)
