@@ -75,6 +75,9 @@ def run(path, call):
     if not outputs:
         return None
     gradients = tape.gradient(outputs, watched, output_gradients=[weights(output) for output in outputs])
+    if not any(int(np.prod(output.shape)) for output in outputs):
+        # Of nothing the gradients are 0: TensorFlow leaves their memory unset.
+        gradients = [None if gradient is None else tf.zeros_like(source) for source, gradient in zip(watched, gradients, strict=True)]
     return [None if gradient is None else golden_runner.from_tensorflow(in_shape_of(source, tf.convert_to_tensor(gradient)))
             for source, gradient in zip(watched, gradients, strict=True)]
 

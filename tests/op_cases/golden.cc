@@ -62,7 +62,9 @@ void read_gradients(const std::string& path, std::span<Case> cases) {
                           : j["variant"].is_string() ? j["variant"].get<std::string>()
                                                      : j["variant"].dump();
     auto at = found.find({j.at("op").get<std::string>(), j.at("row").get<int>(), variant});
-    if (at == found.end() || !j.contains("gradients")) continue;
+    if (at == found.end()) continue;
+    at->second->gradients_refused = j.contains("missing");
+    if (!j.contains("gradients")) continue;
     at->second->has_gradients = true;
     for (const json& g : j.at("gradients"))
       at->second->gradients.push_back({g[0], g[1], g[2].is_null() ? Tensor() : read_tensor(g[2], data)});

@@ -42,6 +42,7 @@ struct Case {
   std::vector<bool> unset;  // outputs that TensorFlow leaves unset: only their shape counts
   bool has_gradients = false;
   std::vector<GoldenGradient> gradients;  // of floating inputs
+  bool gradients_refused = false;         // TensorFlow has none, or raises an error
 
   /// "Exp row 3 [float64]", for messages.
   std::string describe() const;

@@ -191,11 +191,12 @@ template <class T> void max_backward(const PoolShape& s, Ties ties, const T* in,
     for (int64_t x = 0; x < s.out[2]; ++x, g += s.channels)
       winners(s, in + image * image_size, window_at(s, z, y, x),
               [&](const int64_t* pixels, int32_t count, const int32_t* where, const T* best) {
-                if (ties == Ties::all)
+                if (ties == Ties::all)  // in TensorFlow minus infinity never wins
                   for (int32_t i = 0; i < count; ++i) {
                     const int64_t at = pixels[i] * s.channels;
                     for (int64_t c = 0; c < s.channels; ++c)
-                      if (in[image * image_size + at + c] == best[c]) to[at + c] = static_cast<T>(to[at + c] + g[c]);
+                      if (in[image * image_size + at + c] == best[c] && best[c] >= std::numeric_limits<T>::lowest())
+                        to[at + c] = static_cast<T>(to[at + c] + g[c]);
                   }
                 else if (count <= 16 && s.channels >= 4)
                   for (int32_t i = 0; i < count; ++i)

@@ -172,6 +172,68 @@ inline double igammac(double a, double x) {
   return x < a + 1.0 ? 1.0 - igamma_series(a, x) : igammac_fraction(a, x);
 }
 
+/// How a gamma distributed x moves with a while P(a, x) stays: -(dP/da) / (dP/dx). The power series and the continued
+/// fraction of P with their derivatives by a; the density divides out, so that nothing underflows.
+inline double gamma_move_series(double a, double x) {
+  double term = 1.0, sum = 1.0, slope = 0.0, harmonic = 0.0;
+  for (int n = 1; n < 100000 && term > 1e-17 * sum; ++n) {
+    term *= x / (a + n);
+    harmonic += 1.0 / (a + n);
+    sum += term;
+    slope -= term * harmonic;
+  }
+  return -x / a * (sum * (std::log(x) - digamma(a + 1.0)) + slope);
+}
+inline double gamma_move_fraction(double a, double x) {
+  constexpr double tiny = 1e-300;
+  double b = x + 1.0 - a, c = 1.0 / tiny, d = 1.0 / b, h = d;
+  double slope_c = 0.0, slope_d = d * d, slope = d;  // by a: of c, of d and of log h
+  for (int n = 1; n < 100000; ++n) {
+    double an = -n * (n - a);
+    b += 2.0;
+    slope_d = n * d + an * slope_d - 1.0;
+    d = an * d + b;
+    slope_c = n / c - an / c * (slope_c / c) - 1.0;
+    c = b + an / c;
+    if (std::abs(d) < tiny) d = tiny;
+    if (std::abs(c) < tiny) c = tiny;
+    d = 1.0 / d;
+    slope_d *= -d * d;
+    double factor = d * c, change = slope_d / d + slope_c / c;
+    h *= factor;
+    slope += change;
+    if (std::abs(factor - 1.0) < 2e-16 && std::abs(change) < 1e-16 * (1.0 + std::abs(slope))) break;
+  }
+  return x * h * (std::log(x) - digamma(a) + slope);
+}
+/// For large a by Temme's uniform expansion, of which eta sqrt(a) and the first correction c0 stay together.
+inline double gamma_move_uniform(double a, double x) {
+  double u = (x - a) / a, ratio = 1.0;
+  double eta = std::copysign(std::sqrt(2.0 * minus_log1p_tail(u)), u);
+  if (u != 0.0) ratio = eta / u;
+  double c0, slope;
+  if (std::abs(eta) < 0.02) {
+    c0 = polynomial(eta, 1.0 / 2835, 1.0 / 864, -2.0 / 135, 1.0 / 12, -1.0 / 3);
+    slope = polynomial(eta, 4.0 / 2835, 3.0 / 864, -4.0 / 135, 1.0 / 12);
+  } else {
+    c0 = 1.0 / u - 1.0 / eta;
+    slope = 1.0 / (eta * eta) - ratio * (1.0 + u) / (u * u);
+  }
+  double correction = -0.5 * (c0 + slope * eta) / (a * (1.0 + eta * c0));
+  return (1.0 + u) * (1.0 + ratio * (correction - 0.5 * eta));
+}
+inline double gamma_move(double a, double x) {
+  if (x == 0.0) return 0.0;
+  if (!(x > 0.0) || !(a > 0.0)) return not_a_number;
+  if (a == infinite || x == infinite) return 0.0;
+  if (a > 1e5) return gamma_move_uniform(a, x);
+  return x < a + 1.0 ? gamma_move_series(a, x) : gamma_move_fraction(a, x);
+}
+inline double igamma_grad_a(double a, double x) {
+  double move = gamma_move(a, x);
+  return move == 0.0 || std::isnan(move) ? move : -move * gamma_density(a, x) / x;
+}
+
 /// x^a (1 - x)^b / B(a, b).
 inline double beta_density(double a, double b, double x) {
   double sum = a + b;
@@ -242,6 +304,16 @@ template <class T> [[gnu::always_inline]] inline T igamma(T a, T x) { return sta
 
 /// Upper regularised incomplete gamma function Q(a, x); NaN for a <= 0 or x < 0.
 template <class T> [[gnu::always_inline]] inline T igammac(T a, T x) { return static_cast<T>(detail::igammac(a, x)); }
+
+/// The derivative of P(a, x) by a.
+template <class T> [[gnu::always_inline]] inline T igamma_grad_a(T a, T x) {
+  return static_cast<T>(detail::igamma_grad_a(a, x));
+}
+
+/// The derivative by a of a number x drawn from the gamma distribution of shape a.
+template <class T> [[gnu::always_inline]] inline T gamma_sample_grad(T a, T x) {
+  return static_cast<T>(detail::gamma_move(a, x));
+}
 
 /// Regularised incomplete beta function I_x(a, b); NaN for a <= 0, b <= 0 or x outside [0, 1].
 template <class T> [[gnu::always_inline]] inline T betainc(T a, T b, T x) {

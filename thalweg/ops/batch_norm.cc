@@ -2,13 +2,19 @@
 #include <limits>
 
 #include "thalweg/core/convert.h"
+#include "thalweg/core/error.h"
 #include "thalweg/kernels/norm.h"
 #include "thalweg/ops/apply.h"
+#include "thalweg/ops/casting.h"
 #include "thalweg/ops/conv_geometry.h"
 #include "thalweg/ops/creation.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/grad_call.h"
+#include "thalweg/ops/math.h"
+#include "thalweg/ops/math_elementary.h"
 #include "thalweg/ops/normalization.h"
+#include "thalweg/ops/reduction.h"
+#include "thalweg/ops/shaping.h"
 
 namespace thalweg {
 namespace {
@@ -168,9 +174,55 @@ template <bool volumes> void infer_batch_norm_grad(InferCall& c) {
 
 void run_batch_norm_grad(const KernelCall& c) {
   const auto& a = c.attrs<BatchNormGradAttrs>();
+  if (c.count(1) == 0) {  // of nothing there is no mean, but the sums are 0
+    for (int i : {1, 2}) std::fill_n(c.output<float>(i), c.output_shape(i).count(), 0.0f);
+    return;
+  }
   kernels::batch_norm_grad(c.dtype(0), norm_shape(c.shape(1), a.data_format), a.is_training, c.input(0), c.input(1),
                            c.input<float>(2), c.input<float>(3), c.input<float>(4), a.epsilon, c.output(0),
                            c.output<float>(1), c.output<float>(2));
+}
+
+// A vector of channels, ready to be multiplied with images.
+Tensor along_channels(const Tensor& vector, const std::string& data_format, int rank) {
+  if (!is_channels_first(data_format)) return vector;
+  std::vector<int64_t> dims(static_cast<size_t>(rank), 1);
+  dims[1] = -1;
+  return reshape(vector, dims);
+}
+// With h = (x - mean) r, r = (variance + epsilon)^-1/2 and means over the pixels of each channel, the gradient of x is
+// scale r (d - mean(d) - h mean(d h)) in training, else scale r d; of scale sum(d h), of offset sum(d). In training the
+// statistics are those of x, whatever was saved: they move with it.
+void grad_of_batch_norm_grad(GradCall& g) {
+  const auto& attrs = g.attrs<BatchNormGradAttrs>();
+  const DType dtype = g.input(1).dtype();
+  auto wide = [&](const Tensor& t) { return is_half(t.dtype()) ? cast(t, DType::float32) : t; };
+  auto narrow = [&](const Tensor& t) { return is_half(dtype) ? cast(t, dtype) : t; };
+  Tensor d = wide(g.input(0)), x = wide(g.input(1)), v = wide(g.output_grad(0));
+  const int rank = x.rank();
+  if (rank < 0) throw ValueError("the gradient of " + std::string(g.op.name) + " needs images of known rank");
+  std::vector<int64_t> pixels;
+  for (int i = 0; i < rank; ++i)
+    if (i != channel_axis(attrs.data_format, rank)) pixels.push_back(i);
+  auto channels = [&](const Tensor& t) { return along_channels(t, attrs.data_format, rank); };
+  auto mean = [&](const Tensor& t) { return reduce_mean(t, {.axis = pixels, .keepdims = true}); };
+  auto sum = [&](const Tensor& t) { return reduce_sum(t, {.axis = pixels}); };
+  Tensor scale = channels(g.input(2)), by_scale = channels(g.output_grad(1)), by_offset = channels(g.output_grad(2));
+  if (!attrs.is_training) {
+    Tensor r = rsqrt(channels(g.input(4)) + attrs.epsilon), h = (x - channels(g.input(3))) * r;
+    if (g.wants(0)) g.input_grad(0, narrow(v * scale * r + by_scale * h + by_offset));
+    if (g.wants(1)) g.input_grad(1, narrow(by_scale * r * d));
+    if (g.wants(2)) g.input_grad(2, sum(v * d * r));
+    return;
+  }
+  Tensor centred = x - mean(x), r = rsqrt(mean(square(centred)) + attrs.epsilon), h = centred * r;
+  auto along = [&](const Tensor& t) { return t - mean(t) - h * mean(t * h); };
+  Tensor moved = r * along(d);
+  if (g.wants(0)) g.input_grad(0, narrow(scale * r * along(v) + by_scale * h + by_offset));
+  if (g.wants(2)) g.input_grad(2, sum(v * moved));
+  if (!g.wants(1)) return;
+  Tensor by_h = by_scale * d - scale * r * (v * mean(d * h) + d * mean(v * h));
+  g.input_grad(1, narrow(r * (along(by_h) - h * scale * mean(v * moved))));
 }
 
 constexpr TypeSet norm_types = half_types | types(float32);
@@ -184,6 +236,8 @@ const Op& FusedBatchNormGrad = define_op({
     .attrs = attrs_of<BatchNormGradAttrs>(),
     .infer = infer_batch_norm_grad<false>,
     .kernel = {run_batch_norm_grad},
+    .grad = grad_of_batch_norm_grad,
+    .grad_reads = reads::inputs<0, 1, 2, 3, 4>,
 });
 
 const Op& FusedBatchNormGradV2 = define_op({
@@ -195,6 +249,8 @@ const Op& FusedBatchNormGradV2 = define_op({
     .attrs = attrs_of<BatchNormGradAttrs>(),
     .infer = infer_batch_norm_grad<false>,
     .kernel = {run_batch_norm_grad},
+    .grad = grad_of_batch_norm_grad,
+    .grad_reads = reads::inputs<0, 1, 2, 3, 4>,
 });
 
 const Op& FusedBatchNormGradV3 = define_op({
@@ -206,6 +262,8 @@ const Op& FusedBatchNormGradV3 = define_op({
     .attrs = attrs_of<BatchNormGradAttrs>(),
     .infer = infer_batch_norm_grad<true>,
     .kernel = {run_batch_norm_grad},
+    .grad = grad_of_batch_norm_grad,
+    .grad_reads = reads::inputs<0, 1, 2, 3, 4>,
 });
 
 // In training the statistics of the batch were saved; else the running ones were used.
@@ -233,6 +291,7 @@ const Op& FusedBatchNorm = define_op({
     .infer = infer_batch_norm<false>,
     .kernel = {run_batch_norm},
     .grad = [](GradCall& g) { grad_of_batch_norm(g, FusedBatchNormGrad); },
+    .grad_reads = reads::inputs<0, 1, 3, 4> | reads::outputs<3, 4>,
 });
 
 const Op& FusedBatchNormV2 = define_op({
@@ -245,6 +304,7 @@ const Op& FusedBatchNormV2 = define_op({
     .infer = infer_batch_norm<false>,
     .kernel = {run_batch_norm},
     .grad = [](GradCall& g) { grad_of_batch_norm(g, FusedBatchNormGradV2); },
+    .grad_reads = reads::inputs<0, 1, 3, 4> | reads::outputs<3, 4>,
 });
 
 const Op& FusedBatchNormV3 = define_op({
@@ -264,6 +324,7 @@ const Op& FusedBatchNormV3 = define_op({
           set_grads(g, apply_n<5>(FusedBatchNormGradV3,
                                   {g.output_grad(0), g.input(0), g.input(1), mean, variance, g.output(5)}, attrs));
         },
+    .grad_reads = reads::inputs<0, 1, 3, 4> | reads::outputs<3, 4, 5>,
 });
 
 }  // namespace

@@ -40,6 +40,7 @@ const Op& Conv2D = define_op({
           if (g.wants(0)) g.input_grad(0, apply1(Conv2DBackpropInput, {shape(x), w, d}, a));
           if (g.wants(1)) g.input_grad(1, apply1(Conv2DBackpropFilter, {x, shape(w), d}, a));
         },
+    .grad_reads = reads::inputs<0, 1>,
 });
 
 const Op& Conv2DBackpropFilter = define_op({
@@ -57,6 +58,7 @@ const Op& Conv2DBackpropFilter = define_op({
           if (g.wants(0)) g.input_grad(0, apply1(Conv2DBackpropInput, {shape(x), d, g.input(2)}, a));
           if (g.wants(2)) g.input_grad(2, apply1(Conv2D, {x, d}, a));
         },
+    .grad_reads = reads::inputs<0, 2>,
 });
 
 const Op& Conv2DBackpropInput = define_op({
@@ -74,6 +76,7 @@ const Op& Conv2DBackpropInput = define_op({
           if (g.wants(1)) g.input_grad(1, apply1(Conv2DBackpropFilter, {d, shape(w), g.input(2)}, a));
           if (g.wants(2)) g.input_grad(2, apply1(Conv2D, {d, w}, a));
         },
+    .grad_reads = reads::inputs<1, 2>,
 });
 
 Conv2DAttrs attrs_from(const Sizes& strides, const Padding& padding, const std::string& data_format,

@@ -37,6 +37,7 @@ const Op& Conv3D = define_op({
           if (g.wants(0)) g.input_grad(0, apply1(Conv3DBackpropInputV2, {shape(x), w, d}, a));
           if (g.wants(1)) g.input_grad(1, apply1(Conv3DBackpropFilterV2, {x, shape(w), d}, a));
         },
+    .grad_reads = reads::inputs<0, 1>,
 });
 
 const Op& Conv3DBackpropFilterV2 = define_op({
@@ -54,6 +55,7 @@ const Op& Conv3DBackpropFilterV2 = define_op({
           if (g.wants(0)) g.input_grad(0, apply1(Conv3DBackpropInputV2, {shape(x), d, g.input(2)}, a));
           if (g.wants(2)) g.input_grad(2, apply1(Conv3D, {x, d}, a));
         },
+    .grad_reads = reads::inputs<0, 2>,
 });
 
 const Op& Conv3DBackpropInputV2 = define_op({
@@ -71,6 +73,7 @@ const Op& Conv3DBackpropInputV2 = define_op({
           if (g.wants(1)) g.input_grad(1, apply1(Conv3DBackpropFilterV2, {d, shape(w), g.input(2)}, a));
           if (g.wants(2)) g.input_grad(2, apply1(Conv3D, {d, w}, a));
         },
+    .grad_reads = reads::inputs<1, 2>,
 });
 
 Conv3DAttrs attrs_from(const Sizes& strides, const Padding& padding, const std::string& data_format,

@@ -40,6 +40,7 @@ const Op& DepthwiseConv2dNative = define_op({
           if (g.wants(0)) g.input_grad(0, apply1(DepthwiseConv2dNativeBackpropInput, {shape(x), w, d}, a));
           if (g.wants(1)) g.input_grad(1, apply1(DepthwiseConv2dNativeBackpropFilter, {x, shape(w), d}, a));
         },
+    .grad_reads = reads::inputs<0, 1>,
 });
 
 const Op& DepthwiseConv2dNativeBackpropFilter = define_op({
@@ -57,6 +58,7 @@ const Op& DepthwiseConv2dNativeBackpropFilter = define_op({
           if (g.wants(0)) g.input_grad(0, apply1(DepthwiseConv2dNativeBackpropInput, {shape(x), d, g.input(2)}, a));
           if (g.wants(2)) g.input_grad(2, apply1(DepthwiseConv2dNative, {x, d}, a));
         },
+    .grad_reads = reads::inputs<0, 2>,
 });
 
 const Op& DepthwiseConv2dNativeBackpropInput = define_op({
@@ -74,6 +76,7 @@ const Op& DepthwiseConv2dNativeBackpropInput = define_op({
           if (g.wants(1)) g.input_grad(1, apply1(DepthwiseConv2dNativeBackpropFilter, {d, shape(w), g.input(2)}, a));
           if (g.wants(2)) g.input_grad(2, apply1(DepthwiseConv2dNative, {d, w}, a));
         },
+    .grad_reads = reads::inputs<1, 2>,
 });
 
 }  // namespace

@@ -6,13 +6,13 @@
 #include "thalweg/kernels/gemm.h"
 #include "thalweg/kernels/strided_copy.h"
 #include "thalweg/ops/apply.h"
+#include "thalweg/ops/broadcasting.h"
 #include "thalweg/ops/creation.h"
 #include "thalweg/ops/einsum_equation.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/math.h"
 #include "thalweg/ops/math_complex.h"
-#include "thalweg/ops/reduction.h"
 
 namespace thalweg {
 namespace {
@@ -220,47 +220,44 @@ Tensor apply_einsum(const Op& op, const std::string& equation, std::initializer_
   return apply1(op, inputs, EinsumAttrs{equation});
 }
 
-// Sums a gradient over the dimensions that the ellipsis of x broadcast. With the ellipsis in front whoever collects
-// gradients does it.
-Tensor sum_broadcast(const Tensor& grad, const Labels& term, const Tensor& x) {
-  auto dots = std::find(term.begin(), term.end(), ellipsis_label) - term.begin();
-  if (dots == static_cast<std::ptrdiff_t>(term.size()) || dots == 0 || !grad.shape().has_rank() ||
-      !x.shape().has_rank())
-    return grad;
-  auto after = static_cast<int>(term.size()) - 1 - static_cast<int>(dots);
-  int extra = grad.rank() - x.rank();
-  std::vector<int64_t> missing, single;
-  for (int i = static_cast<int>(dots); i < grad.rank() - after; ++i) {
-    if (i < dots + extra) missing.push_back(i);
-    else if (x.shape()[i - extra] == 1 && grad.shape()[i] != 1) single.push_back(i - extra);
-  }
-  Tensor sum = missing.empty() ? grad : reduce_sum(grad, {.axis = missing});
-  return single.empty() ? sum : reduce_sum(sum, {.axis = single, .keepdims = true});
+// Each label once, what the ellipsis stands for first: there it broadcasts as it does elsewhere. An input without an
+// ellipsis has one of no dimensions where the result has one.
+Labels once_of(const Labels& term, bool dots) {
+  Labels once = unique(term);
+  auto first = std::stable_partition(once.begin(), once.end(), [](auto label) { return label == ellipsis_label; });
+  if (dots && first == once.begin()) once.insert(once.begin(), ellipsis_label);
+  return once;
 }
 
 // The gradient of one operand: the result's gradient times the other operand, spread over what was summed within this
-// one and over the diagonals it was read along.
+// one, summed over what its ellipsis broadcast, and put on the diagonals it was read along.
 void grad_of_einsum(GradCall& g) {
   Equation e;
   parse_equation(g.attrs<EinsumAttrs>().equation, e);
+  const bool two = g.num_inputs() == 2, dots = holds(e.output, ellipsis_label);
+  const std::string result = text_of(e.output);
   for (int i = 0; i < g.num_inputs(); ++i) {
     if (!g.wants(i)) continue;
-    const Labels& term = e.inputs[static_cast<size_t>(i)];
-    Labels once = unique(term), kept, alone;
-    const Labels none, &other = g.num_inputs() == 2 ? e.inputs[static_cast<size_t>(1 - i)] : none;
+    const Tensor& x = g.input(i);
+    const Labels &term = e.inputs[static_cast<size_t>(i)], once = once_of(term, dots);
+    const Labels other = two ? e.inputs[static_cast<size_t>(1 - i)] : Labels();
+    Labels kept, alone;
     for (unsigned char label : once)
       (label == ellipsis_label || holds(e.output, label) || holds(other, label) ? kept : alone).push_back(label);
-    const std::string result = text_of(e.output);
-    Tensor grad = g.num_inputs() == 2 ? apply_einsum(g.op, result + "," + text_of(other) + "->" + text_of(kept),
-                                                     {g.output_grad(), math::conj(g.input(1 - i))})
-                                      : apply_einsum(g.op, result + "->" + text_of(kept), {g.output_grad()});
+    Tensor grad = two ? apply_einsum(g.op, result + "," + text_of(other) + "->" + text_of(kept),
+                                     {g.output_grad(), math::conj(g.input(1 - i))})
+                      : apply_einsum(g.op, result + "->" + text_of(kept), {g.output_grad()});
+    const bool broadcasts = two && dots;
+    Tensor like = alone.empty() && !broadcasts
+                      ? Tensor()
+                      : apply_einsum(g.op, text_of(term) + "->" + text_of(once), {zeros_like(x)});
     if (!alone.empty()) {
-      const std::string spread = (holds(term, ellipsis_label) ? "..." : "") + text_of(alone);
-      Tensor ones = ones_like(apply_einsum(g.op, text_of(term) + "->" + spread, {zeros_like(g.input(i))}));
+      const std::string spread = (once[0] == ellipsis_label ? "..." : "") + text_of(alone);
+      Tensor ones = ones_like(apply_einsum(g.op, text_of(once) + "->" + spread, {like}));
       grad = apply_einsum(g.op, text_of(kept) + "," + spread + "->" + text_of(once), {grad, ones});
     }
-    if (once.size() != term.size()) grad = apply_einsum(g.op, text_of(once) + "->" + text_of(term), {grad});
-    g.input_grad(i, sum_broadcast(grad, term, g.input(i)));
+    if (broadcasts) grad = sum_to_shape_of(like, grad);
+    g.input_grad(i, once == term ? grad : apply_einsum(g.op, text_of(once) + "->" + text_of(term), {grad}));
   }
 }
 
@@ -273,6 +270,7 @@ const Op& Einsum = define_op({
     .infer = infer_einsum,
     .kernel = {run_einsum},
     .grad = grad_of_einsum,
+    .grad_reads = reads::inputs<0, 1>,
 });
 
 // An equation without an arrow keeps the letters that occur once, in alphabetical order, after the ellipsis.

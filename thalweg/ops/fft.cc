@@ -181,6 +181,8 @@ template <int Dims, bool Inverse> void grad_complex(GradCall& g) {
 // The real part of the whole transform of the half that was kept.
 template <int Dims> void grad_real(GradCall& g) {
   const Tensor &d = g.output_grad(), &length = g.input(1);
+  const Shape& shape_in = g.input(0).shape();
+  if (shape_in.is_fully_defined() && shape_in.count() == 0) return g.input_grad(0, zeros_like(g.input(0)));
   Tensor whole = padded_to(d, length, Dims);
   auto backward = Dims == 1 ? signal::ifft : Dims == 2 ? signal::ifft2d : signal::ifft3d;
   Tensor grad = math::real(backward(whole) * points(whole, Dims, d.dtype()));
@@ -190,6 +192,8 @@ template <int Dims> void grad_real(GradCall& g) {
 // Every number but the first, and the last of an even length, stands for two of the whole spectrum.
 template <int Dims> void grad_inverse_real(GradCall& g) {
   const Tensor &d = g.output_grad(), &length = g.input(1);
+  const Shape& shape_in = g.input(0).shape();
+  if (shape_in.is_fully_defined() && shape_in.count() == 0) return g.input_grad(0, zeros_like(g.input(0)));
   auto forward = Dims == 1 ? signal::rfft : Dims == 2 ? signal::rfft2d : signal::rfft3d;
   Tensor spectrum = forward(d, {.fft_length = length});
   Tensor k = range(shape(spectrum)(-1));
@@ -206,7 +210,8 @@ template <int Dims, bool Inverse> const Op& define_complex(const char* name, con
                     .types = {{"Tcomplex", transformed}},
                     .infer = infer_complex<Dims>,
                     .kernel = {run_complex<Dims, Inverse>},
-                    .grad = grad_complex<Dims, Inverse>});
+                    .grad = grad_complex<Dims, Inverse>,
+                    .grad_reads = reads::nothing});
 }
 template <int Dims> const Op& define_real(const char* name, const char* doc) {
   return define_op({.name = name,
@@ -216,7 +221,8 @@ template <int Dims> const Op& define_real(const char* name, const char* doc) {
                     .attrs = attrs_of<RealFftAttrs>(),
                     .infer = infer_real<Dims, false>,
                     .kernel = {run_real<Dims>},
-                    .grad = grad_real<Dims>});
+                    .grad = grad_real<Dims>,
+                    .grad_reads = reads::inputs<1>});
 }
 template <int Dims> const Op& define_inverse_real(const char* name, const char* doc) {
   return define_op({.name = name,
@@ -226,7 +232,8 @@ template <int Dims> const Op& define_inverse_real(const char* name, const char* 
                     .attrs = attrs_of<InverseRealFftAttrs>(),
                     .infer = infer_real<Dims, true>,
                     .kernel = {run_inverse_real<Dims>},
-                    .grad = grad_inverse_real<Dims>});
+                    .grad = grad_inverse_real<Dims>,
+                    .grad_reads = reads::inputs<1>});
 }
 
 const Op& FFT = define_complex<1, false>("FFT", "The discrete Fourier transform over the last dimension.");

@@ -4,9 +4,14 @@
 #include "thalweg/core/error.h"
 #include "thalweg/kernels/broadcast.h"
 #include "thalweg/ops/apply.h"
+#include "thalweg/ops/diagonals.h"
 #include "thalweg/ops/function.h"
+#include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/linalg.h"
+#include "thalweg/ops/math.h"
+#include "thalweg/ops/matmul.h"
 #include "thalweg/ops/matrices.h"
+#include "thalweg/ops/shaping.h"
 
 namespace thalweg {
 namespace {
@@ -96,6 +101,25 @@ const Op& BandedTriangularSolve = define_op({
         }
       });
     }},
+    .grad =
+        [](GradCall& g) {
+          auto [lower, adjoint] = g.attrs<BandedAttrs>();
+          const Tensor& a = g.input(0);
+          Tensor right = linalg::banded_triangular_solve(a, g.output_grad(), {.lower = lower, .adjoint = !adjoint});
+          g.input_grad(1, right);
+          if (!g.wants(0)) return;
+          const int64_t num_bands = a.shape().has_rank() ? a.shape()[-2] : unknown;
+          if (num_bands < 0)
+            throw ValueError("the gradient of BandedTriangularSolve needs a known number of bands, got shape " +
+                             a.shape().brackets());
+          Tensor grad = adjoint ? -matmul(g.output(), right, {.adjoint_b = true})
+                                : -matmul(right, g.output(), {.adjoint_b = true});
+          Axis bands = lower ? Axis{1 - num_bands, 0} : Axis{0, num_bands - 1};
+          Tensor part = linalg::diag_part(grad, {.k = bands, .align = "LEFT_RIGHT"});
+          g.input_grad(0, num_bands == 1 ? expand_dims(part, -2) : part);
+        },
+    .grad_reads = reads::inputs<0> | reads::outputs<0>,
+    .traits = {.broadcasts = true},
 });
 
 }  // namespace

@@ -1,6 +1,11 @@
 // Triangular factors, determinants, inverses and what they solve.
+#include "thalweg/core/index.h"
 #include "thalweg/kernels/lapack.h"
 #include "thalweg/ops/apply.h"
+#include "thalweg/ops/casting.h"
+#include "thalweg/ops/comparison.h"
+#include "thalweg/ops/creation.h"
+#include "thalweg/ops/diagonals.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/infer.h"
@@ -28,6 +33,19 @@ struct LuAttrs {
 
 Tensor wide(const Tensor& per_matrix) { return expand_dims(expand_dims(per_matrix, -1), -1); }
 
+// Keeps the lower triangle and halves the diagonal.
+Tensor lower_and_half(const Tensor& x) {
+  Tensor lower = linalg::band_part(x, -1, 0);
+  return linalg::set_diag(lower, linalg::diag_part(x) * 0.5);
+}
+// l^-H phi(l^H grad) l^-1, where phi keeps the lower triangle and halves the diagonal; then the Hermitian part, as if
+// both triangles had been read.
+Tensor gradient_of_cholesky(const Tensor& l, const Tensor& grad) {
+  Tensor left = linalg::triangular_solve(l, lower_and_half(matmul(l, grad, {.adjoint_a = true})), {.adjoint = true});
+  Tensor x = linalg::triangular_solve(l, linalg::adjoint(left), {.adjoint = true});
+  return (x + linalg::adjoint(x)) * 0.5;
+}
+
 const Op& Cholesky = define_op({
     .name = "Cholesky",
     .doc = "Lower triangular factors of positive definite matrices, of which the lower triangle is read; NaN where one "
@@ -47,16 +65,8 @@ const Op& Cholesky = define_op({
         out.finish();
       });
     }},
-    // l^-H phi(l^H grad) l^-1, where phi keeps the lower triangle and halves the diagonal; then the Hermitian part.
-    .grad =
-        [](GradCall& g) {
-          const Tensor& l = g.output();
-          Tensor both = matrices::triangle(l, true, true, false) + matrices::triangle(l, true, false, false);
-          Tensor middle = matmul(l, g.output_grad(), {.adjoint_a = true}) * both;
-          Tensor left = linalg::triangular_solve(l, middle, {.adjoint = true});
-          Tensor x = linalg::triangular_solve(l, linalg::adjoint(left), {.adjoint = true});
-          g.input_grad(0, (x + linalg::adjoint(x)) * 0.25);
-        },
+    .grad = [](GradCall& g) { g.input_grad(0, gradient_of_cholesky(g.output(), g.output_grad())); },
+    .grad_reads = reads::outputs<0>,
 });
 
 const Op& CholeskyGrad = define_op({
@@ -82,6 +92,21 @@ const Op& CholeskyGrad = define_op({
         out.finish();
       });
     }},
+    // The Hermitian part s of what comes in returns to phi(l^H grad) as l^-1 s l^-H, and through l^-1 on both sides of
+    // it.
+    .grad =
+        [](GradCall& g) {
+          const Tensor& d = g.output_grad();
+          Tensor l = linalg::band_part(g.input(0), -1, 0);
+          Tensor s = (d + linalg::adjoint(d)) * 0.5, left = linalg::triangular_solve(l, s);
+          Tensor inner = lower_and_half(linalg::triangular_solve(l, linalg::adjoint(left)));
+          g.input_grad(1, matmul(l, inner));
+          if (!g.wants(0)) return;
+          Tensor outer = linalg::triangular_solve(l, matmul(s, g.output())) * 2.0;
+          Tensor grad = matmul(g.input(1), inner, {.adjoint_b = true}) - linalg::adjoint(outer);
+          g.input_grad(0, linalg::band_part(grad, -1, 0));
+        },
+    .grad_reads = reads::inputs<0, 1> | reads::outputs<0>,
 });
 
 const Op& MatrixInverse = define_op({
@@ -110,6 +135,7 @@ const Op& MatrixInverse = define_op({
           Tensor inner = matmul(g.output_grad(), inverse, {.adjoint_a = adjoint, .adjoint_b = !adjoint});
           g.input_grad(0, -matmul(inverse, inner, {.adjoint_a = !adjoint}));
         },
+    .grad_reads = reads::outputs<0>,
 });
 
 template <int Outputs> void infer_per_matrix(InferCall& c) {
@@ -136,10 +162,12 @@ const Op& MatrixDeterminant = define_op({
         out.finish();
       });
     }},
+    // Of complex matrices the determinant should be conjugated; TensorFlow does not.
     .grad =
         [](GradCall& g) {
-          g.input_grad(0, wide(g.output_grad() * math::conj(g.output())) * linalg::inv(g.input(), {.adjoint = true}));
+          g.input_grad(0, wide(g.output_grad() * g.output()) * linalg::inv(g.input(), {.adjoint = true}));
         },
+    .grad_reads = reads::inputs<0> | reads::outputs<0>,
 });
 
 const Op& LogMatrixDeterminant = define_op({
@@ -164,6 +192,7 @@ const Op& LogMatrixDeterminant = define_op({
       });
     }},
     .grad = [](GradCall& g) { g.input_grad(0, wide(g.output_grad(1)) * linalg::inv(g.input(), {.adjoint = true})); },
+    .grad_reads = reads::inputs<0>,
 });
 
 const Op& MatrixSolve = define_op({
@@ -198,6 +227,7 @@ const Op& MatrixSolve = define_op({
             g.input_grad(0, adjoint ? -matmul(g.output(), right, {.adjoint_b = true})
                                     : -matmul(right, g.output(), {.adjoint_b = true}));
         },
+    .grad_reads = reads::inputs<0> | reads::outputs<0>,
 });
 
 const Op& Lu = define_op({
@@ -231,6 +261,23 @@ const Op& Lu = define_op({
       });
       if (long_index) convert_elements(DType::int32, order, DType::int64, c.output(1), batch * n);
     }},
+    // l^-H (strictly lower l^H dl + upper du u^H) u^-H, its rows put back where they came from.
+    .grad =
+        [](GradCall& g) {
+          const Tensor &lu = g.output(0), &d = g.output_grad(0), &order = g.output(1);
+          Tensor eye = matrices::triangle(lu, false, true, false);
+          Tensor lower = linalg::set_diag(linalg::band_part(lu, -1, 0), ones_like(linalg::diag_part(lu)));
+          Tensor upper = linalg::band_part(lu, 0, -1);
+          auto strictly_lower = [&](const Tensor& x) { return linalg::band_part(x, -1, 0) - x * eye; };
+          Tensor middle = strictly_lower(matmul(lower, strictly_lower(d), {.adjoint_a = true})) +
+                          linalg::band_part(matmul(linalg::band_part(d, 0, -1), upper, {.adjoint_b = true}), 0, -1);
+          Tensor left = linalg::triangular_solve(lower, middle, {.adjoint = true});
+          Tensor ordered = linalg::adjoint(linalg::triangular_solve(upper, linalg::adjoint(left), {.lower = false}));
+          Tensor rows = cast(range(shape(lu)(-1)), order.dtype());
+          Tensor moves = cast(equal(expand_dims(order, -1), rows), lu.dtype());  // [..., place, row it came from]
+          g.input_grad(0, matmul(moves, ordered, {.transpose_a = true}));
+        },
+    .grad_reads = reads::outputs<0, 1>,
 });
 
 }  // namespace

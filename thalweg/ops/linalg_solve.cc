@@ -8,6 +8,7 @@
 #include "thalweg/kernels/lapack.h"
 #include "thalweg/kernels/tridiagonal_perturbed.h"
 #include "thalweg/ops/apply.h"
+#include "thalweg/ops/casting.h"
 #include "thalweg/ops/creation.h"
 #include "thalweg/ops/diagonals.h"
 #include "thalweg/ops/function.h"
@@ -80,9 +81,53 @@ const Op& MatrixTriangularSolve = define_op({
           if (!g.wants(0)) return;
           Tensor grad = adjoint ? -matmul(g.output(), right, {.adjoint_b = true})
                                 : -matmul(right, g.output(), {.adjoint_b = true});
-          g.input_grad(0, grad * matrices::triangle(g.input(0), lower, true, !lower));
+          g.input_grad(0, lower ? linalg::band_part(grad, -1, 0) : linalg::band_part(grad, 0, -1));
         },
+    .grad_reads = reads::inputs<0> | reads::outputs<0>,
+    .traits = {.broadcasts = true},
 });
+
+// The Cholesky factor of a^H a, or of a a^H, with a penalty on the diagonal.
+Tensor factor_of_gram(const Tensor& a, bool tall, const Tensor& penalty) {
+  Tensor gram = matmul(a, a, {.adjoint_a = tall, .adjoint_b = !tall});
+  if (penalty.defined()) gram = gram + matrices::triangle(gram, false, true, false) * penalty;
+  return linalg::cholesky(gram);
+}
+
+// Of the normal equations: x = (a^H a + l2)^-1 a^H b, or a^H (a a^H + l2)^-1 b where a is wide.
+void grad_of_normal_equations(GradCall& g, bool tall) {
+  const Tensor &a = g.input(0), &b = g.input(1), &x = g.output(), &d = g.output_grad();
+  Tensor lower = factor_of_gram(a, tall, cast(g.input(2), a.dtype()));
+  if (tall) {
+    Tensor z = linalg::cholesky_solve(lower, d), xz = matmul(x, z, {.adjoint_b = true});
+    g.input_grad(1, matmul(a, z));
+    // Of complex matrices the adjoint of xz should be added; TensorFlow transposes alone.
+    g.input_grad(0, matmul(b, z, {.adjoint_b = true}) - matmul(a, xz + linalg::matrix_transpose(xz)));
+  } else {
+    Tensor right = linalg::cholesky_solve(lower, matmul(a, d)), z = linalg::cholesky_solve(lower, b);
+    g.input_grad(1, right);
+    Tensor rest = d - matmul(a, right, {.adjoint_a = true});
+    g.input_grad(0, matmul(z, rest, {.adjoint_b = true}) - matmul(right, matmul(z, a, {.adjoint_a = true})));
+  }
+}
+// Of x = p b with the pseudo-inverse p (Golub and Pereyra 1973, "The differentiation of pseudo-inverses and nonlinear
+// least squares problems"): true as long as the rank stays the same.
+void grad_of_shortest_solution(GradCall& g) {
+  const Tensor &a = g.input(0), &b = g.input(1), &x = g.output(), &d = g.output_grad();
+  Tensor p = linalg::pinv(a), right = matmul(p, d, {.adjoint_a = true});
+  g.input_grad(1, right);
+  Tensor residual = b - matmul(a, x), outside = d - matmul(a, right, {.adjoint_a = true});
+  g.input_grad(0, matmul(residual, matmul(p, right), {.adjoint_b = true}) +
+                      matmul(matmul(p, x, {.adjoint_a = true}), outside, {.adjoint_b = true}) -
+                      matmul(right, x, {.adjoint_b = true}));
+}
+void grad_of_least_squares(GradCall& g) {
+  if (!g.attrs<LeastSquaresAttrs>().fast) return grad_of_shortest_solution(g);
+  const Shape& a = g.input(0).shape();
+  if (!a.has_rank() || a[-1] < 0 || a[-2] < 0)
+    throw ValueError("the gradient of MatrixSolveLs needs matrices of known sides, got shape " + a.brackets());
+  grad_of_normal_equations(g, a[-2] >= a[-1]);
+}
 
 const Op& MatrixSolveLs = define_op({
     .name = "MatrixSolveLs",
@@ -116,6 +161,8 @@ const Op& MatrixSolveLs = define_op({
         x.finish();
       });
     }},
+    .grad = grad_of_least_squares,
+    .grad_reads = reads::inputs<0, 1, 2> | reads::outputs<0>,
 });
 
 const Op& TridiagonalSolve = define_op({
@@ -164,7 +211,8 @@ const Op& TridiagonalSolve = define_op({
     .grad =
         [](GradCall& g) {
           auto [pivoting, perturb] = g.attrs<TridiagonalAttrs>();
-          // The transposed matrix has the outer diagonals exchanged and moved by one.
+          // The transposed matrix has the outer diagonals exchanged and moved by one; as in TensorFlow complex numbers
+          // are not conjugated.
           const Tensor& d = g.input(0);
           auto shifted = [](const Tensor& x, bool left) {  // along the last axis, 0 where nothing comes in
             Tensor cut = left ? x(ellipsis, slice_from(1)) : x(ellipsis, slice(0, -1));
@@ -172,14 +220,13 @@ const Op& TridiagonalSolve = define_op({
             return left ? concat({cut, filler}, -1) : concat({filler, cut}, -1);
           };
           Tensor above = d(ellipsis, 0, all), on = d(ellipsis, 1, all), below = d(ellipsis, 2, all);
-          Tensor turned = math::conj(stack({shifted(below, true), on, shifted(above, false)}, {.axis = -2}));
+          Tensor turned = stack({shifted(below, true), on, shifted(above, false)}, {.axis = -2});
           Tensor right = linalg::tridiagonal_solve(turned, g.output_grad(),
                                                    {.partial_pivoting = pivoting, .perturb_singular = perturb});
           g.input_grad(1, right);
           if (!g.wants(0)) return;
-          // d loss / d matrix[i, j] = -right[i] conj(x[j]), summed over the columns of rhs; only three diagonals are
-          // wanted.
-          Tensor x = math::conj(g.output());
+          // d loss / d matrix[i, j] = -right[i] x[j], summed over the columns of rhs; only three diagonals are wanted.
+          const Tensor& x = g.output();
           auto row_shifted = [&](const Tensor& y, bool up) {
             return linalg::matrix_transpose(shifted(linalg::matrix_transpose(y), up));
           };
@@ -187,6 +234,7 @@ const Op& TridiagonalSolve = define_op({
           g.input_grad(
               0, stack({diagonal(row_shifted(x, true)), diagonal(x), diagonal(row_shifted(x, false))}, {.axis = -2}));
         },
+    .grad_reads = reads::inputs<0> | reads::outputs<0>,
 });
 
 // Where TensorFlow has every matrix solved by itself, because the batch does not fit the cache.
@@ -194,16 +242,12 @@ bool is_large_batch(const Shape& a, DType dtype) {
   return a.count() * static_cast<int64_t>(size_of(dtype)) > 256000 && matrices::batch_of(a) > std::min(a[-1], a[-2]);
 }
 
-// Through normal equations, with the penalty on their diagonal; batches broadcast, and NaN tells a singular matrix.
+// Through normal equations; batches broadcast, and NaN tells a singular matrix.
 Tensor least_squares(const Tensor& a, const Tensor& b, double l2) {
   const bool tall = a.shape()[-2] >= a.shape()[-1];
-  Tensor gram = matmul(a, a, {.adjoint_a = tall, .adjoint_b = !tall});
-  if (l2 != 0) gram = gram + matrices::triangle(gram, false, true, false) * l2;
-  Tensor lower = linalg::cholesky(gram);
-  auto solve = [&](const Tensor& right) {
-    return linalg::triangular_solve(lower, linalg::triangular_solve(lower, right), {.adjoint = true});
-  };
-  return tall ? solve(matmul(a, b, {.adjoint_a = true})) : matmul(a, solve(b), {.adjoint_a = true});
+  Tensor lower = factor_of_gram(a, tall, l2 != 0 ? cast(l2, a.dtype()) : Tensor());
+  return tall ? linalg::cholesky_solve(lower, matmul(a, b, {.adjoint_a = true}))
+              : matmul(a, linalg::cholesky_solve(lower, b), {.adjoint_a = true});
 }
 
 // [..., 3, n]: above, on and below the diagonal.

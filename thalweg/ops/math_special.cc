@@ -1,15 +1,20 @@
 #include "thalweg/ops/math_special.h"
 
+#include "thalweg/core/error.h"
 #include "thalweg/kernels/scalar_math.h"
 #include "thalweg/kernels/scalar_special.h"
 #include "thalweg/ops/apply.h"
+#include "thalweg/ops/casting.h"
+#include "thalweg/ops/comparison.h"
 #include "thalweg/ops/creation.h"
+#include "thalweg/ops/division.h"
 #include "thalweg/ops/elementwise.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/math.h"
 #include "thalweg/ops/math_elementary.h"
 #include "thalweg/ops/math_rounding.h"
+#include "thalweg/ops/selection.h"
 
 namespace thalweg {
 namespace {
@@ -25,6 +30,7 @@ const Op& Erf = define_op({
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<float_types>([](auto x) { return scalar::erf(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() * (two_over_root_pi * exp(-square(g.input())))); },
+    .grad_reads = reads::inputs<0>,
     .traits = elementwise,
 });
 
@@ -35,6 +41,7 @@ const Op& Erfc = define_op({
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<float_types, kernels::NoAttrs, kernel::costly>([](auto x) { return scalar::erfc(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() * (-two_over_root_pi * exp(-square(g.input())))); },
+    .grad_reads = reads::inputs<0>,
     .traits = elementwise,
 });
 
@@ -47,6 +54,7 @@ const Op& Erfinv = define_op({
         kernel::unary<float_types, kernels::NoAttrs, kernel::very_costly>([](auto x) { return scalar::erfinv(x); }),
     .grad =
         [](GradCall& g) { g.input_grad(0, g.output_grad() * (0.5 * 1.7724538509055159 * exp(square(g.output())))); },
+    .grad_reads = reads::outputs<0>,
     .traits = elementwise,
 });
 
@@ -59,6 +67,7 @@ const Op& Ndtri = define_op({
         kernel::unary<float_types, kernels::NoAttrs, kernel::very_costly>([](auto x) { return scalar::ndtri(x); }),
     .grad =
         [](GradCall& g) { g.input_grad(0, g.output_grad() * (2.5066282746310002 * exp(square(g.output()) / 2.0))); },
+    .grad_reads = reads::outputs<0>,
     .traits = elementwise,
 });
 
@@ -70,6 +79,7 @@ const Op& Lgamma = define_op({
     .kernel =
         kernel::unary<float_types, kernels::NoAttrs, kernel::very_costly>([](auto x) { return scalar::lgamma(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() * math::digamma(g.input())); },
+    .grad_reads = reads::inputs<0>,
     .traits = elementwise,
 });
 
@@ -81,6 +91,7 @@ const Op& Digamma = define_op({
     .kernel =
         kernel::unary<float_types, kernels::NoAttrs, kernel::very_costly>([](auto x) { return scalar::digamma(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() * math::polygamma(ones_like(g.input()), g.input())); },
+    .grad_reads = reads::inputs<0>,
     .traits = elementwise,
 });
 
@@ -91,6 +102,12 @@ const Op& BesselI0e = define_op({
     .infer = infer::like_input<0>,
     .kernel =
         kernel::unary<float_types, kernels::NoAttrs, kernel::very_costly>([](auto x) { return scalar::bessel_i0e(x); }),
+    .grad =
+        [](GradCall& g) {
+          const Tensor& x = g.input();
+          g.input_grad(0, g.output_grad() * (math::bessel_i1e(x) - sign(x) * g.output()));
+        },
+    .grad_reads = reads::inputs<0> | reads::outputs<0>,
     .traits = elementwise,
 });
 
@@ -101,6 +118,15 @@ const Op& BesselI1e = define_op({
     .infer = infer::like_input<0>,
     .kernel =
         kernel::unary<float_types, kernels::NoAttrs, kernel::very_costly>([](auto x) { return scalar::bessel_i1e(x); }),
+    // At 0, where y / x is not a number, the derivative is 1/2.
+    .grad =
+        [](GradCall& g) {
+          const Tensor& x = g.input();
+          Tensor is_zero = equal(x, 0), divisor = where(is_zero, ones_like(x), x);
+          Tensor slope = math::bessel_i0e(x) - g.output() * (sign(x) + reciprocal(divisor));
+          g.input_grad(0, g.output_grad() * where(is_zero, 0.5, slope));
+        },
+    .grad_reads = reads::inputs<0> | reads::outputs<0>,
     .traits = elementwise,
 });
 
@@ -111,6 +137,12 @@ const Op& Zeta = define_op({
     .infer = infer::broadcast,
     .kernel = kernel::binary<wide_types, kernels::NoAttrs, kernel::very_costly>(
         [](auto x, auto q) { return scalar::zeta(x, q); }),
+    .grad =
+        [](GradCall& g) {
+          const Tensor &x = g.input(0), &q = g.input(1);
+          if (g.wants(1)) g.input_grad(1, g.output_grad() * (-x * math::zeta(x + 1, q)));
+        },
+    .grad_reads = reads::inputs<0, 1>,
     .traits = elementwise,
 });
 
@@ -121,8 +153,44 @@ const Op& Polygamma = define_op({
     .infer = infer::broadcast,
     .kernel = kernel::binary<wide_types, kernels::NoAttrs, kernel::very_costly>(
         [](auto a, auto x) { return scalar::polygamma(a, x); }),
+    .grad =
+        [](GradCall& g) {
+          if (g.wants(1)) g.input_grad(1, g.output_grad() * math::polygamma(g.input(0) + 1, g.input(1)));
+        },
+    .grad_reads = reads::inputs<0, 1>,
     .traits = elementwise,
 });
+
+// x^(a - 1) e^-x / gamma(a), in logarithms, since gamma(a) can be large.
+Tensor gamma_density(const Tensor& a, const Tensor& x) { return exp((a - 1) * log(x) - x - math::lgamma(a)); }
+
+const Op& IgammaGradA = define_op({
+    .name = "IgammaGradA",
+    .doc = "The derivative of Igamma by a.",
+    .signature = "a: T, x: T -> z: T",
+    .infer = infer::broadcast,
+    .kernel = kernel::binary<wide_types, kernels::NoAttrs, kernel::very_costly>(
+        [](auto a, auto x) { return scalar::igamma_grad_a(a, x); }),
+    .grad =
+        [](GradCall& g) {
+          const Tensor &a = g.input(0), &x = g.input(1);
+          if (g.wants(1)) g.input_grad(1, g.output_grad() * gamma_density(a, x) * (log(x) - math::digamma(a)));
+          if (g.wants(0)) throw InvalidArgumentError("Igamma has no second derivative by a");
+        },
+    .grad_reads = reads::inputs<0, 1>,
+    .traits = elementwise,
+});
+
+void grad_of_igamma(GradCall& g, const Tensor& d) {
+  const Tensor &a = g.input(0), &x = g.input(1);
+  if (g.wants(0)) {
+    const bool half = is_half(a.dtype());
+    auto wide = [&](const Tensor& t) { return half ? cast(t, DType::float32) : t; };
+    Tensor slope = apply1(IgammaGradA, {wide(a), wide(x)});
+    g.input_grad(0, d * (half ? cast(slope, a.dtype()) : slope));
+  }
+  if (g.wants(1)) g.input_grad(1, d * gamma_density(a, x));
+}
 
 const Op& Igamma = define_op({
     .name = "Igamma",
@@ -131,6 +199,8 @@ const Op& Igamma = define_op({
     .infer = infer::broadcast,
     .kernel = kernel::binary<float_types, kernels::NoAttrs, kernel::very_costly>(
         [](auto a, auto x) { return scalar::igamma(a, x); }),
+    .grad = [](GradCall& g) { grad_of_igamma(g, g.output_grad()); },
+    .grad_reads = reads::inputs<0, 1>,
     .traits = elementwise,
 });
 
@@ -141,6 +211,8 @@ const Op& Igammac = define_op({
     .infer = infer::broadcast,
     .kernel = kernel::binary<float_types, kernels::NoAttrs, kernel::very_costly>(
         [](auto a, auto x) { return scalar::igammac(a, x); }),
+    .grad = [](GradCall& g) { grad_of_igamma(g, -g.output_grad()); },
+    .grad_reads = reads::inputs<0, 1>,
     .traits = elementwise,
 });
 
@@ -163,7 +235,15 @@ const Op& Betainc = define_op({
         },
     .kernel = kernel::ternary<wide_types, kernels::NoAttrs, kernel::very_costly>(
         [](auto a, auto b, auto x) { return scalar::betainc(a, b, x); }),
-    .traits = elementwise,
+    .grad =
+        [](GradCall& g) {  // by x alone, as in TensorFlow; in logarithms, since the terms can be large
+          if (!g.wants(2)) return;
+          const Tensor &a = g.input(0), &b = g.input(1), &x = g.input(2);
+          Tensor log_beta = math::lgamma(a) + math::lgamma(b) - math::lgamma(a + b);
+          g.input_grad(2, g.output_grad() * exp(math::xlog1py(b - 1, -x) + math::xlogy(a - 1, x) - log_beta));
+        },
+    .grad_reads = reads::inputs<0, 1, 2>,
+    .traits = {.elementwise = true, .broadcasts = true},
 });
 
 }  // namespace

@@ -102,6 +102,22 @@ template <class Attrs> void run_batch(const KernelCall& c) {
                attrs.adj_y ? Operand::adjoint : Operand::plain, c.output_shape(), c.output());
 }
 
+// The batches that broadcast are summed by whoever collects the gradients. An integer operand, which only the newest op
+// takes beside real numbers, counts as one of the gradient's type and gets none.
+template <class Attrs> void grad_of_batch(GradCall& g) {
+  const bool ax = g.attrs<Attrs>().adj_x, ay = g.attrs<Attrs>().adj_y;
+  const Tensor& d = g.output_grad();
+  auto operand = [&](int i) { return g.input(i).dtype() == d.dtype() ? g.input(i) : cast(g.input(i), d.dtype()); };
+  if (g.wants(0) && !is_integer(g.input(0).dtype())) {
+    Tensor y = operand(1);
+    g.input_grad(0, ax ? matmul(y, d, {.adjoint_a = ay, .adjoint_b = true}) : matmul(d, y, {.adjoint_b = !ay}));
+  }
+  if (g.wants(1) && !is_integer(g.input(1).dtype())) {
+    Tensor x = operand(0);
+    g.input_grad(1, ay ? matmul(d, x, {.adjoint_a = true, .adjoint_b = ax}) : matmul(x, d, {.adjoint_a = !ax}));
+  }
+}
+
 constexpr TypeSet matmul_types = float_types | complex_types | types(int32, int64, uint8, uint16, uint32, uint64);
 constexpr TypeSet batch_types = float_types | complex_types | types(int16, int32, int64, uint8, uint16, uint32, uint64);
 
@@ -121,14 +137,19 @@ const Op& MatMul = define_op({
     .grad =
         [](GradCall& g) {
           auto [ta, tb] = g.attrs<MatMulAttrs>();
-          Tensor a = math::conj(g.input(0)), b = math::conj(g.input(1)), d = g.output_grad();
-          if (g.wants(0))
+          const Tensor& d = g.output_grad();
+          if (g.wants(0)) {
+            Tensor b = math::conj(g.input(1));
             g.input_grad(
                 0, ta ? matmul(b, d, {.transpose_a = tb, .transpose_b = true}) : matmul(d, b, {.transpose_b = !tb}));
-          if (g.wants(1))
+          }
+          if (g.wants(1)) {
+            Tensor a = math::conj(g.input(0));
             g.input_grad(
                 1, tb ? matmul(d, a, {.transpose_a = true, .transpose_b = ta}) : matmul(a, d, {.transpose_a = !ta}));
+          }
         },
+    .grad_reads = reads::inputs<0, 1>,
 });
 
 const Op& BatchMatMul = define_op({
@@ -142,6 +163,8 @@ const Op& BatchMatMul = define_op({
           infer_batch(c, c.attrs<BatchMatMulAttrs>().adj_x, c.attrs<BatchMatMulAttrs>().adj_y, false, c.dtype(0));
         },
     .kernel = {run_batch<BatchMatMulAttrs>},
+    .grad = grad_of_batch<BatchMatMulAttrs>,
+    .grad_reads = reads::inputs<0, 1>,
 });
 
 const Op& BatchMatMulV2 = define_op({
@@ -155,15 +178,9 @@ const Op& BatchMatMulV2 = define_op({
           infer_batch(c, c.attrs<BatchMatMulAttrs>().adj_x, c.attrs<BatchMatMulAttrs>().adj_y, true, c.dtype(0));
         },
     .kernel = {run_batch<BatchMatMulAttrs>},
-    .grad =
-        [](GradCall& g) {
-          auto [ax, ay] = g.attrs<BatchMatMulAttrs>();
-          const Tensor &x = g.input(0), &y = g.input(1), &d = g.output_grad();
-          if (g.wants(0))
-            g.input_grad(0, ax ? matmul(y, d, {.adjoint_a = ay, .adjoint_b = true}) : matmul(d, y, {.adjoint_b = !ay}));
-          if (g.wants(1))
-            g.input_grad(1, ay ? matmul(d, x, {.adjoint_a = true, .adjoint_b = ax}) : matmul(x, d, {.adjoint_a = !ax}));
-        },
+    .grad = grad_of_batch<BatchMatMulAttrs>,
+    .grad_reads = reads::inputs<0, 1>,
+    .traits = {.broadcasts = true},
 });
 
 constexpr TypeSet v3_types = float_types | complex_types | types(uint8, int8, int16, int32, int64);
@@ -186,6 +203,9 @@ const Op& BatchMatMulV3 = define_op({
           infer_batch(c, attrs.adj_x, attrs.adj_y, true, c.result_dtype(0));
         },
     .kernel = {run_batch<BatchMatMulV3Attrs>},
+    .grad = grad_of_batch<BatchMatMulV3Attrs>,
+    .grad_reads = reads::inputs<0, 1>,
+    .traits = {.broadcasts = true},
 });
 
 }  // namespace

@@ -1,19 +1,24 @@
 #include "thalweg/ops/normalization.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "thalweg/core/error.h"
+#include "thalweg/core/index.h"
 #include "thalweg/kernels/norm.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/broadcasting.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/creation.h"
+#include "thalweg/ops/diagonals.h"
 #include "thalweg/ops/division.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/infer.h"
+#include "thalweg/ops/joining.h"
 #include "thalweg/ops/math.h"
 #include "thalweg/ops/math_elementary.h"
+#include "thalweg/ops/matmul.h"
 #include "thalweg/ops/reduction.h"
 #include "thalweg/ops/shaping.h"
 
@@ -37,6 +42,28 @@ kernels::LrnOptions lrn_options(const KernelCall& c) {
 
 constexpr TypeSet lrn_types = half_types | types(float32);
 
+// With sums n = bias + alpha * near(x^2) over the channels around each: LRNGrad is
+// d n^-beta - 2 alpha beta x near(d y / n).
+void grad_of_lrn_grad(GradCall& g) {
+  const auto& attrs = g.attrs<LrnAttrs>();
+  const double alpha = attrs.alpha, beta = attrs.beta;
+  const DType dtype = g.input(0).dtype();
+  const bool half = is_half(dtype);
+  auto wide = [&](const Tensor& t) { return half ? cast(t, DType::float32) : t; };
+  auto set = [&](int i, const Tensor& t) { g.input_grad(i, half ? cast(t, dtype) : t); };
+  Tensor d = wide(g.input(0)), x = wide(g.input(1)), y = wide(g.input(2)), v = wide(g.output_grad());
+  Tensor channels = shape(x)(-1);
+  Tensor reach = minimum(channels, std::min<int64_t>(attrs.depth_radius, std::numeric_limits<int32_t>::max()));
+  Tensor band = linalg::band_part(ones(stack({channels, channels})), reach, reach);
+  auto near = [&](const Tensor& t) { return reshape(matmul(reshape(t, stack({-1, channels})), band), shape(t)); };
+  Tensor n = attrs.bias + alpha * near(square(x)), power = pow(n, -beta), u = (2 * alpha * beta) * near(v * x);
+  if (g.wants(0)) set(0, v * power - u * y / n);
+  if (g.wants(2)) set(2, -u * d / n);
+  if (!g.wants(1)) return;
+  Tensor through_n = (u * y / n - beta * v * power) * d / n;
+  set(1, 2 * alpha * x * near(through_n) - (2 * alpha * beta) * v * near(d * y / n));
+}
+
 const Op& LRNGrad = define_op({
     .name = "LRNGrad",
     .doc = "The gradient of LRN.",
@@ -53,6 +80,8 @@ const Op& LRNGrad = define_op({
       const Shape& s = c.shape(0);
       kernels::lrn_grad(c.dtype(), s.count(0, 3), s[3], lrn_options(c), c.input(0), c.input(1), c.input(2), c.output());
     }},
+    .grad = grad_of_lrn_grad,
+    .grad_reads = reads::inputs<0, 1, 2>,
 });
 
 const Op& LRN = define_op({
@@ -75,6 +104,7 @@ const Op& LRN = define_op({
         [](GradCall& g) {
           g.input_grad(0, apply1(LRNGrad, {g.output_grad(), g.input(), g.output()}, g.attrs<LrnAttrs>()));
         },
+    .grad_reads = reads::inputs<0> | reads::outputs<0>,
 });
 
 // Moments of halves are computed in float32: squares lose too much otherwise.

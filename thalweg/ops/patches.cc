@@ -114,6 +114,7 @@ const Op& ExtractImagePatches = define_op({
           Tensor sums = math::unsorted_segment_sum(reshape(g.output_grad(), {-1}), reshape(places, {-1}), count);
           g.input_grad(0, reshape(sums, dims));
         },
+    .grad_reads = reads::nothing,
 });
 
 }  // namespace

@@ -64,6 +64,7 @@ const Op& AvgPool = define_op({
         [](GradCall& g) {
           g.input_grad(0, apply1(AvgPoolGrad, {shape(g.input()), g.output_grad()}, g.attrs<AvgPoolAttrs>()));
         },
+    .grad_reads = reads::nothing,
 });
 
 const Op& AvgPoolGrad = define_op({
@@ -75,6 +76,7 @@ const Op& AvgPoolGrad = define_op({
     .infer = infer_average_grad<AvgPoolAttrs>,
     .kernel = {run_average_grad<AvgPoolAttrs>},
     .grad = [](GradCall& g) { g.input_grad(1, apply1(AvgPool, {g.output_grad()}, g.attrs<AvgPoolAttrs>())); },
+    .grad_reads = reads::nothing,
 });
 
 const Op& AvgPool3D = define_op({
@@ -89,6 +91,7 @@ const Op& AvgPool3D = define_op({
         [](GradCall& g) {
           g.input_grad(0, apply1(AvgPool3DGrad, {shape(g.input()), g.output_grad()}, g.attrs<AvgPool3DAttrs>()));
         },
+    .grad_reads = reads::nothing,
 });
 
 const Op& AvgPool3DGrad = define_op({
@@ -100,6 +103,7 @@ const Op& AvgPool3DGrad = define_op({
     .infer = infer_average_grad<AvgPool3DAttrs>,
     .kernel = {run_average_grad<AvgPool3DAttrs>},
     .grad = [](GradCall& g) { g.input_grad(1, apply1(AvgPool3D, {g.output_grad()}, g.attrs<AvgPool3DAttrs>())); },
+    .grad_reads = reads::nothing,
 });
 
 }  // namespace

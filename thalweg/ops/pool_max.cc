@@ -1,8 +1,13 @@
+#include <limits>
+
 #include "thalweg/core/error.h"
 #include "thalweg/ops/apply.h"
+#include "thalweg/ops/casting.h"
+#include "thalweg/ops/creation.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/integers.h"
+#include "thalweg/ops/padding.h"
 #include "thalweg/ops/pool.h"
 #include "thalweg/ops/pool_rules.h"
 
@@ -22,7 +27,7 @@ struct MaxPoolGradGradAttrs {
   std::string padding = "";
   std::string data_format = "NHWC";
 };
-struct MaxPoolV2Attrs {
+struct MaxPoolV2Attrs {  // its gradients' too
   std::string padding = "";
   std::string data_format = "NHWC";
 };
@@ -67,20 +72,25 @@ template <class Call> Geometry volume_geometry(const Call& c) {
   const auto& a = c.template attrs<MaxPool3DAttrs>();
   return checked(c, 3, {.padding = a.padding, .data_format = a.data_format, .strides = a.strides, .ksize = a.ksize});
 }
-// MaxPoolV2 takes windows and strides as inputs.
+// MaxPoolV2 and its gradients take windows and strides as inputs, the last two.
 template <class Call> Geometry input_geometry(const Call& c) {
   const auto& a = c.template attrs<MaxPoolV2Attrs>();
-  Integers ksize = integers(c, 1), strides = integers(c, 2);
+  Integers ksize = integers(c, c.num_inputs() - 2), strides = integers(c, c.num_inputs() - 1);
   auto list = [](const Integers& v) { return std::span<const int64_t>(v.at, static_cast<size_t>(v.count)); };
   return checked(c, 2,
                  {.padding = a.padding, .data_format = a.data_format, .strides = list(strides), .ksize = list(ksize)});
 }
 
+// Whether windows and strides of MaxPoolV2 and its gradients have values.
+bool has_geometry(const InferCall& c) {
+  const int ksize = c.num_inputs() - 2, strides = c.num_inputs() - 1;
+  c.require_rank(ksize, 1);
+  c.require_rank(strides, 1);
+  return c.has_value(ksize) && c.has_value(strides);
+}
 void infer_v2(InferCall& c) {
   c.require_rank(0, 4);
-  c.require_rank(1, 1);
-  c.require_rank(2, 1);
-  if (!c.has_value(1) || !c.has_value(2)) return c.output(0, Shape::of_rank(4));
+  if (!has_geometry(c)) return c.output(0, Shape::of_rank(4));
   Geometry g = input_geometry(c);
   c.output(0, pooled_shape(c, g, pool_input(c, g, 0), true));
 }
@@ -91,6 +101,22 @@ void infer_grad(InferCall& c, const Geometry& g) {
   require_shape(c, 1, pooled);
   require_shape(c, 2, pooled);
   c.output(0, input);
+}
+// orig_input, orig_output, a gradient of the input's shape -> what of it stands where the maxima were.
+void infer_grad_grad(InferCall& c, const Geometry& g) {
+  Shape input = pool_input(c, g, 0), pooled = pooled_shape(c, g, input, true);
+  require_shape(c, 1, pooled);
+  require_shape(c, 2, input);
+  c.output(0, pooled);
+}
+void run_grad_grad(const KernelCall& c, const Geometry& g) {
+  kernels::max_pool_grad_grad(c.dtype(), pool_shape(c, g, c.shape(0), c.output_shape()), c.input(0), c.input(2),
+                              c.output());
+}
+// The images only decide where the maxima are: nothing comes back to them.
+void set_zeros(GradCall& g) {
+  for (int i : {0, 1})
+    if (g.wants(i)) g.input_grad(i, zeros_like(g.input(i)));
 }
 void run_grad(const KernelCall& c, const Geometry& g, kernels::Ties ties) {
   kernels::max_pool_grad(c.dtype(), pool_shape(c, g, c.shape(0), c.shape(2)), ties, c.input(0), c.input(2), c.output());
@@ -103,7 +129,7 @@ void run_max(const KernelCall& c, const Geometry& g) {
 constexpr TypeSet max_types = float_types | types(int32, int64, uint8, int16, int8, uint16);
 constexpr TypeSet volume_types = half_types | types(float32);
 
-extern const Op &MaxPoolGrad, &MaxPool3DGrad;
+extern const Op &MaxPoolGrad, &MaxPoolGradV2, &MaxPoolGradGradV2, &MaxPool3DGrad, &MaxPool3DGradGrad;
 
 const Op& MaxPool = define_op({
     .name = "MaxPool",
@@ -121,6 +147,7 @@ const Op& MaxPool = define_op({
         [](GradCall& g) {
           g.input_grad(0, apply1(MaxPoolGrad, {g.input(), g.output(), g.output_grad()}, g.attrs<MaxPoolAttrs>()));
         },
+    .grad_reads = reads::inputs<0> | reads::outputs<0>,
 });
 
 const Op& MaxPoolV2 = define_op({
@@ -134,6 +161,58 @@ const Op& MaxPoolV2 = define_op({
       Geometry g = input_geometry(c);
       run_max(c, g);
     }},
+    .grad =
+        [](GradCall& g) {
+          g.input_grad(0, apply1(MaxPoolGradV2, {g.input(0), g.output(), g.output_grad(), g.input(1), g.input(2)},
+                                 g.attrs<MaxPoolV2Attrs>()));
+        },
+    .grad_reads = reads::inputs<0, 1, 2> | reads::outputs<0>,
+});
+
+const Op& MaxPoolGradV2 = define_op({
+    .name = "MaxPoolGradV2",
+    .doc = "The gradient of MaxPoolV2: the first of equal maxima receives it.",
+    .signature = "orig_input: T, orig_output: T, grad: T, ksize: int32, strides: int32 -> output: T",
+    .types = {{"T", real_types}},
+    .attrs = attrs_of<MaxPoolV2Attrs>(),
+    .infer =
+        [](InferCall& c) {
+          if (has_geometry(c)) return infer_grad(c, input_geometry(c));
+          for (int i = 0; i < 3; ++i) c.require_rank(i, 4);
+          c.output(0, c.shape(0).has_rank() ? c.shape(0) : Shape::of_rank(4));
+        },
+    .kernel = {[](const KernelCall& c) { run_grad(c, input_geometry(c), kernels::Ties::first); }},
+    .grad =
+        [](GradCall& g) {
+          set_zeros(g);
+          if (g.wants(2))
+            g.input_grad(2, apply1(MaxPoolGradGradV2, {g.input(0), g.input(1), g.output_grad(), g.input(3), g.input(4)},
+                                   g.attrs<MaxPoolV2Attrs>()));
+        },
+    .grad_reads = reads::inputs<0, 1, 3, 4>,
+});
+
+const Op& MaxPoolGradGradV2 = define_op({
+    .name = "MaxPoolGradGradV2",
+    .doc = "The gradient of MaxPoolGradV2 with respect to its gradient: the elements of grad where the maxima were.",
+    .signature = "orig_input: T, orig_output: T, grad: T, ksize: int32, strides: int32 -> output: T",
+    .types = {{"T", real_types}},
+    .attrs = attrs_of<MaxPoolV2Attrs>(),
+    .infer =
+        [](InferCall& c) {
+          if (has_geometry(c)) return infer_grad_grad(c, input_geometry(c));
+          for (int i = 0; i < 3; ++i) c.require_rank(i, 4);
+          c.output(0, c.shape(1).has_rank() ? c.shape(1) : Shape::of_rank(4));
+        },
+    .kernel = {[](const KernelCall& c) { run_grad_grad(c, input_geometry(c)); }},
+    .grad =
+        [](GradCall& g) {
+          set_zeros(g);
+          if (g.wants(2))
+            g.input_grad(2, apply1(MaxPoolGradV2, {g.input(0), g.input(1), g.output_grad(), g.input(3), g.input(4)},
+                                   g.attrs<MaxPoolV2Attrs>()));
+        },
+    .grad_reads = reads::inputs<0, 1, 3, 4>,
 });
 
 const Op& MaxPoolGradGrad = define_op({
@@ -142,25 +221,17 @@ const Op& MaxPoolGradGrad = define_op({
     .signature = "orig_input: T, orig_output: T, grad: T -> output: T",
     .types = {{"T", real_types}},
     .attrs = attrs_of<MaxPoolGradGradAttrs>(),
-    .infer =
-        [](InferCall& c) {
-          Geometry g = grad_grad_geometry(c);
-          Shape input = pool_input(c, g, 0), pooled = pooled_shape(c, g, input, true);
-          require_shape(c, 1, pooled);
-          require_shape(c, 2, input);
-          c.output(0, pooled);
-        },
-    .kernel = {[](const KernelCall& c) {
-      Geometry g = grad_grad_geometry(c);
-      kernels::max_pool_grad_grad(c.dtype(), pool_shape(c, g, c.shape(0), c.output_shape()), c.input(0), c.input(2),
-                                  c.output());
-    }},
+    .infer = [](InferCall& c) { infer_grad_grad(c, grad_grad_geometry(c)); },
+    .kernel = {[](const KernelCall& c) { run_grad_grad(c, grad_grad_geometry(c)); }},
     .grad =
         [](GradCall& g) {
           const auto& a = g.attrs<MaxPoolGradGradAttrs>();
-          g.input_grad(2, apply1(MaxPoolGrad, {g.input(0), g.input(1), g.output_grad()},
-                                 MaxPoolAttrs{a.ksize, a.strides, a.padding, {}, a.data_format}));
+          set_zeros(g);
+          if (g.wants(2))
+            g.input_grad(2, apply1(MaxPoolGrad, {g.input(0), g.input(1), g.output_grad()},
+                                   MaxPoolAttrs{a.ksize, a.strides, a.padding, {}, a.data_format}));
         },
+    .grad_reads = reads::inputs<0, 1>,
 });
 
 const Op& MaxPoolGrad = define_op({
@@ -174,9 +245,20 @@ const Op& MaxPoolGrad = define_op({
     .grad =
         [](GradCall& g) {
           const auto& a = g.attrs<MaxPoolAttrs>();
-          g.input_grad(2, apply1(MaxPoolGradGrad, {g.input(0), g.input(1), g.output_grad()},
-                                 MaxPoolGradGradAttrs{a.ksize, a.strides, a.padding, a.data_format}));
+          set_zeros(g);
+          if (!g.wants(2)) return;
+          Tensor x = g.input(0), d = g.output_grad();
+          const bool padded = a.padding == "EXPLICIT";
+          if (padded) {  // MaxPoolGradGrad knows no such padding
+            Tensor paddings(a.explicit_paddings, Shape{4, 2});
+            x = pad(x, paddings, {.constant_values = cast(-std::numeric_limits<double>::infinity(), x.dtype())});
+            d = pad(d, paddings);
+          }
+          g.input_grad(2,
+                       apply1(MaxPoolGradGrad, {x, g.input(1), d},
+                              MaxPoolGradGradAttrs{a.ksize, a.strides, padded ? "VALID" : a.padding, a.data_format}));
         },
+    .grad_reads = reads::inputs<0, 1>,
 });
 
 const Op& MaxPoolWithArgmax = define_op({
@@ -209,6 +291,7 @@ const Op& MaxPoolWithArgmax = define_op({
           g.input_grad(0, apply1(MaxPoolGrad, {g.input(), g.output(), g.output_grad()},
                                  MaxPoolAttrs{a.ksize, a.strides, a.padding, {}, "NHWC"}));
         },
+    .grad_reads = reads::inputs<0> | reads::outputs<0>,
 });
 
 const Op& MaxPool3D = define_op({
@@ -227,6 +310,7 @@ const Op& MaxPool3D = define_op({
         [](GradCall& g) {
           g.input_grad(0, apply1(MaxPool3DGrad, {g.input(), g.output(), g.output_grad()}, g.attrs<MaxPool3DAttrs>()));
         },
+    .grad_reads = reads::inputs<0> | reads::outputs<0>,
 });
 
 const Op& MaxPool3DGrad = define_op({
@@ -241,6 +325,33 @@ const Op& MaxPool3DGrad = define_op({
           infer_grad(c, volume_geometry(c));
         },
     .kernel = {[](const KernelCall& c) { run_grad(c, volume_geometry(c), kernels::Ties::all); }},
+    .grad =
+        [](GradCall& g) {
+          set_zeros(g);
+          if (g.wants(2))
+            g.input_grad(
+                2, apply1(MaxPool3DGradGrad, {g.input(0), g.input(1), g.output_grad()}, g.attrs<MaxPool3DAttrs>()));
+        },
+    .grad_reads = reads::inputs<0, 1>,
+});
+
+const Op& MaxPool3DGradGrad = define_op({
+    .name = "MaxPool3DGradGrad",
+    .doc = "The gradient of MaxPool3DGrad with respect to its gradient: the elements of grad where the first of equal "
+           "maxima were.",
+    .signature = "orig_input: T, orig_output: T, grad: T -> output: T",
+    .types = {{"T", volume_types}},
+    .attrs = attrs_of<MaxPool3DAttrs>(),
+    .infer = [](InferCall& c) { infer_grad_grad(c, volume_geometry(c)); },
+    .kernel = {[](const KernelCall& c) { run_grad_grad(c, volume_geometry(c)); }},
+    .grad =
+        [](GradCall& g) {
+          set_zeros(g);
+          if (g.wants(2))
+            g.input_grad(2,
+                         apply1(MaxPool3DGrad, {g.input(0), g.input(1), g.output_grad()}, g.attrs<MaxPool3DAttrs>()));
+        },
+    .grad_reads = reads::inputs<0, 1>,
 });
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "thalweg/ops/broadcasting.h"
 #include "thalweg/ops/creation.h"
 #include "thalweg/ops/function.h"
+#include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/infer.h"
 #include "thalweg/ops/math.h"
 #include "thalweg/ops/random_rows.h"
@@ -218,7 +219,9 @@ const Op& RandomGamma = define_op({
       kernels::fill_gamma(c.output_dtype(), reserve<SeedAttrs>(c, kernels::fill_blocks(n)), c.input(1), alphas,
                           n / alphas, c.output());
     }},
-    .traits = {.stateful = true},
+    .grad = [](GradCall& g) { g.input_grad(1, grad_of_gamma(g.input(1), g.output(), g.output_grad())); },
+    .grad_reads = reads::inputs<1> | reads::outputs<0>,
+    .traits = {.stateful = true, .broadcasts = true},
 });
 
 const Op& RandomPoissonV2 = define_op({

@@ -4,6 +4,7 @@
 #include "thalweg/kernels/random_poisson.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/function.h"
+#include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/random.h"
 #include "thalweg/ops/random_stateless.h"
 #include "thalweg/ops/random_support.h"
@@ -35,6 +36,10 @@ void infer_ending_with(InferCall& c, int i) {
   c.output(0, shape);
 }
 
+template <int Alpha> void grad_of_samples(GradCall& g) {
+  g.input_grad(Alpha, grad_of_gamma(g.input(Alpha), g.output(), g.output_grad()));
+}
+
 const Op& StatelessRandomGammaV2 = define_op({
     .name = "StatelessRandomGammaV2",
     .doc = "Gamma distributed numbers of scale 1, from a seed; `shape` ends with alpha's shape.",
@@ -52,7 +57,9 @@ const Op& StatelessRandomGammaV2 = define_op({
       kernels::fill_gamma(c.output_dtype(), kernels::stateless_state(seed[0], seed[1]), c.input(2), alphas, n / alphas,
                           c.output());
     }},
-    .traits = pure,
+    .grad = grad_of_samples<2>,
+    .grad_reads = reads::inputs<2> | reads::outputs<0>,
+    .traits = {.broadcasts = true},
 });
 
 const Op& StatelessRandomGammaV3 = define_op({
@@ -70,7 +77,9 @@ const Op& StatelessRandomGammaV3 = define_op({
       if (n == 0) return;
       kernels::fill_gamma(c.output_dtype(), key_stream(c), c.input(4), alphas, n / alphas, c.output());
     }},
-    .traits = pure,
+    .grad = grad_of_samples<4>,
+    .grad_reads = reads::inputs<4> | reads::outputs<0>,
+    .traits = {.broadcasts = true},
 });
 
 const Op& StatelessRandomPoisson = define_op({

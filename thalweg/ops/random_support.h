@@ -43,6 +43,8 @@ Tensor shape_tensor(const TensorLike& shape);
 /// x * scale + offset in x's dtype; nothing is computed where that cannot change x.
 Tensor scale_and_shift(const Tensor& x, const Parameter& scale, const Parameter& offset, const char* scale_name,
                        const char* offset_name);
+/// The gradient of alpha, not yet summed over the samples, from the gradient of gamma distributed samples.
+Tensor grad_of_gamma(const Tensor& alpha, const Tensor& sample, const Tensor& grad);
 /// Numbers in [0, 1) as numbers in [minval, maxval).
 Tensor stretch(const Tensor& x, const Parameter& minval, const Parameter& maxval);
 

@@ -130,6 +130,7 @@ const Op& SegmentSum = define_op({
     .infer = infer_segment,
     .kernel = {.run = run_segment<number_types, segment::Sum>, .types = number_types},
     .grad = [](GradCall& g) { g.input_grad(0, gather(g.output_grad(), g.input(1))); },
+    .grad_reads = reads::inputs<1>,
 });
 
 const Op& SegmentMean = define_op({
@@ -144,6 +145,7 @@ const Op& SegmentMean = define_op({
           Tensor sizes = math::segment_sum(cast(ones_like(g.input(1)), g.output_grad().dtype()), g.input(1));
           g.input_grad(0, gather(g.output_grad() / segment::with_rank_of(sizes, g.input(0)), g.input(1)));
         },
+    .grad_reads = reads::inputs<1>,
 });
 
 const Op& SegmentProd = define_op({
@@ -158,6 +160,7 @@ const Op& SegmentProd = define_op({
           g.input_grad(0, segment::grad_of_product(g.input(0), g.input(1), g.output(), g.output_grad(), sorted_sum,
                                                    sorted_product, sorted_spread, {}));
         },
+    .grad_reads = reads::inputs<0, 1> | reads::outputs<0>,
 });
 
 const Op& SegmentMax = define_op({
@@ -168,6 +171,7 @@ const Op& SegmentMax = define_op({
     .infer = infer_segment,
     .kernel = {.run = run_segment<real_types, segment::Largest>, .types = real_types},
     .grad = grad_of_sorted_extreme,
+    .grad_reads = reads::inputs<0, 1> | reads::outputs<0>,
 });
 
 const Op& SegmentMin = define_op({
@@ -178,6 +182,7 @@ const Op& SegmentMin = define_op({
     .infer = infer_segment,
     .kernel = {.run = run_segment<real_types, segment::Smallest>, .types = real_types},
     .grad = grad_of_sorted_extreme,
+    .grad_reads = reads::inputs<0, 1> | reads::outputs<0>,
 });
 
 }  // namespace

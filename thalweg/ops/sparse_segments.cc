@@ -96,7 +96,12 @@ template <class Divide> void run_sparse_grad(const KernelCall& c) {
       for (int64_t k = 0; k < shape.count(); ++k) out[k] = static_cast<T>(total[k]);
   });
 }
-constexpr const char* no_second_order = "it is a gradient already, and TensorFlow has none for it";
+// Linear in its first input: the reduction itself, of the rows that come back.
+template <Tensor (*Reduce)(const TensorLike&, const TensorLike&, const TensorLike&)>
+void grad_of_sparse_grad(GradCall& g) {
+  Tensor rows = gather(shape(g.input(0)), 0);
+  g.input_grad(0, Reduce(gather(g.output_grad(), g.input(1)), g.input(2), rows));
+}
 
 const Op& SparseSegmentSumGrad = define_op({
     .name = "SparseSegmentSumGrad",
@@ -105,7 +110,8 @@ const Op& SparseSegmentSumGrad = define_op({
     .types = {{"Tidx", index_types}, {"Tsegmentids", index_types}},
     .infer = infer_sparse_grad,
     .kernel = {.run = run_sparse_grad<segment::Sum>, .types = float_types},
-    .traits = {.not_differentiable = no_second_order},
+    .grad = grad_of_sparse_grad<math::unsorted_segment_sum>,
+    .grad_reads = reads::inputs<1, 2>,
 });
 const Op& SparseSegmentMeanGrad = define_op({
     .name = "SparseSegmentMeanGrad",
@@ -114,7 +120,8 @@ const Op& SparseSegmentMeanGrad = define_op({
     .types = {{"Tidx", index_types}, {"Tsegmentids", index_types}},
     .infer = infer_sparse_grad,
     .kernel = {.run = run_sparse_grad<segment::Mean>, .types = float_types},
-    .traits = {.not_differentiable = no_second_order},
+    .grad = grad_of_sparse_grad<math::unsorted_segment_mean>,
+    .grad_reads = reads::inputs<1, 2>,
 });
 const Op& SparseSegmentSqrtNGrad = define_op({
     .name = "SparseSegmentSqrtNGrad",
@@ -123,7 +130,8 @@ const Op& SparseSegmentSqrtNGrad = define_op({
     .types = {{"Tidx", index_types}, {"Tsegmentids", index_types}},
     .infer = infer_sparse_grad,
     .kernel = {.run = run_sparse_grad<segment::SqrtN>, .types = float_types},
-    .traits = {.not_differentiable = no_second_order},
+    .grad = grad_of_sparse_grad<math::unsorted_segment_sqrt_n>,
+    .grad_reads = reads::inputs<1, 2>,
 });
 
 void grad_by(GradCall& g, const Op& op) {
@@ -144,6 +152,7 @@ const Op& SparseSegmentSum = define_op({
           Tensor rows = gather(shape(g.input(0)), 0);
           g.input_grad(0, math::unsorted_segment_sum(gather(g.output_grad(), g.input(2)), g.input(1), rows));
         },
+    .grad_reads = reads::inputs<1, 2>,
 });
 const Op& SparseSegmentMean = define_op({
     .name = "SparseSegmentMean",
@@ -154,6 +163,7 @@ const Op& SparseSegmentMean = define_op({
     .infer = infer_sparse,
     .kernel = {.run = run_sparse<float_types, segment::Mean>, .types = float_types},
     .grad = [](GradCall& g) { grad_by(g, SparseSegmentMeanGrad); },
+    .grad_reads = reads::inputs<1, 2>,
 });
 const Op& SparseSegmentSqrtN = define_op({
     .name = "SparseSegmentSqrtN",
@@ -164,6 +174,7 @@ const Op& SparseSegmentSqrtN = define_op({
     .infer = infer_sparse,
     .kernel = {.run = run_sparse<float_types, segment::SqrtN>, .types = float_types},
     .grad = [](GradCall& g) { grad_by(g, SparseSegmentSqrtNGrad); },
+    .grad_reads = reads::inputs<1, 2>,
 });
 
 }  // namespace

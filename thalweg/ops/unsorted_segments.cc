@@ -113,6 +113,7 @@ const Op& UnsortedSegmentSum = define_op({
     .infer = infer_unsorted,
     .kernel = {.run = run_unsorted<number_types, segment::Sum>, .types = number_types},
     .grad = [](GradCall& g) { g.input_grad(0, unsorted_spread(g.output_grad(), g.input(1))); },
+    .grad_reads = reads::inputs<1>,
 });
 
 const Op& UnsortedSegmentProd = define_op({
@@ -127,6 +128,7 @@ const Op& UnsortedSegmentProd = define_op({
           g.input_grad(0, segment::grad_of_product(g.input(0), g.input(1), g.output(), g.output_grad(), unsorted_sum,
                                                    unsorted_product, unsorted_spread, g.input(2)));
         },
+    .grad_reads = reads::inputs<0, 1, 2> | reads::outputs<0>,
 });
 
 const Op& UnsortedSegmentMax = define_op({
@@ -137,6 +139,7 @@ const Op& UnsortedSegmentMax = define_op({
     .infer = infer_unsorted,
     .kernel = {.run = run_unsorted<real_types, segment::Largest>, .types = real_types},
     .grad = grad_of_unsorted_extreme,
+    .grad_reads = reads::inputs<0, 1, 2> | reads::outputs<0>,
 });
 
 const Op& UnsortedSegmentMin = define_op({
@@ -147,6 +150,7 @@ const Op& UnsortedSegmentMin = define_op({
     .infer = infer_unsorted,
     .kernel = {.run = run_unsorted<real_types, segment::Smallest>, .types = real_types},
     .grad = grad_of_unsorted_extreme,
+    .grad_reads = reads::inputs<0, 1, 2> | reads::outputs<0>,
 });
 
 // How many ids each segment has, at least 1, ready to divide by.
