@@ -46,6 +46,7 @@ WORKLOADS = {
     "max_pool": {"target": ("times", 1), "floor": ["max_pool"]},
     "avg_pool": {"target": ("times", 1), "floor": ["average_pool"]},
     "batch_norm": {"target": ("times", 1), "floor": ["batch_norm_train"]},
+    "adam_10m": {"target": ("memory", 5), "floor": ["engine/pass_10m"]},
 }
 PYTHON_TARGETS = {"scalar_add": 100, "matmul_10": 60, "import": 15}
 FIRST_ADD_SECONDS = 20e-3
