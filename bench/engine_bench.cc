@@ -154,7 +154,7 @@ void add_convs(const std::string& name, const std::vector<Conv>& convs, int32_t 
     const Tensor g = numbers({size});
     Tensor x[] = {numbers({size}), numbers({size}), numbers({size})};
     for (auto _ : state) {
-      parallel_for(size, 2.4, [&](int64_t begin, int64_t end) {
+      parallel_chunks(size, 262'144, [&](int64_t begin, int64_t end) {
         const float* from = g.data<float>();
         float *a = x[0].mutable_data<float>(), *b = x[1].mutable_data<float>(), *c = x[2].mutable_data<float>();
 #pragma GCC ivdep
