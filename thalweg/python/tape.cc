@@ -158,6 +158,10 @@ class PyBackward final : public BackwardFunction {
  public:
   explicit PyBackward(nb::object function) : function_(std::move(function)) {}
   ~PyBackward() override {
+    if (!Py_IsInitialized()) {  // the interpreter is gone and took the function along
+      function_.release();
+      return;
+    }
     nb::gil_scoped_acquire gil;
     function_.reset();
   }
