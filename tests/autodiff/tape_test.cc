@@ -230,6 +230,17 @@ TEST(GradientTape, LookupsGiveSlices) {
   EXPECT_EQ(mixed.str(), (Tensor{{3.0f, 3.0f}, {1.0f, 1.0f}, {2.0f, 2.0f}}).str());
 }
 
+// Rows of a sum whose first part was broadcast.
+TEST(GradientTape, SlicesOfWhatWasBroadcast) {
+  Tensor row = {{1.0f, 2.0f}}, table = {{1.0f, 2.0f}, {3.0f, 4.0f}};
+  GradientTape tape;
+  tape.watch(row, table);
+  Tensor y = gather(row + table, {0, 1, 1});
+  auto [d_row, d_table] = tape.gradient(y, row, table);
+  EXPECT_EQ(d_row.str(), (Tensor{{3.0f, 3.0f}}).str());
+  EXPECT_EQ(to_array(d_table).str(), (Tensor{{1.0f, 1.0f}, {2.0f, 2.0f}}).str());
+}
+
 TEST(GradientTape, SlicesAreClippedAsSlices) {
   Tensor g = IndexedSlices{Tensor{{3.0f, 4.0f}}, Tensor{1}, Tensor{3, 2}};
   Tensor clipped = clip_by_norm(g, 1.0);

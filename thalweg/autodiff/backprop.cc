@@ -134,8 +134,7 @@ void Backprop::accumulate(const Entry& e, const Tensor& input, Tensor gradient) 
                                   std::string(name_of(gradient.dtype())) + ", its input " +
                                   std::string(name_of(input.dtype())));
     bool differs = !(gradient.shape() == input.shape()) || !input.shape().is_fully_defined();
-    if (differs && !is_indexed_slices(gradient) && e.op && e.op->traits.broadcasts)
-      gradient = sum_to_shape_of(input, gradient);
+    if (differs && e.op && e.op->traits.broadcasts) gradient = sum_to_shape_of(input, to_array(gradient));
     else if (!gradient.shape().is_compatible_with(input.shape()))
       throw errors::InternalError("the gradient of " + name_of_entry(e) + " has shape " + gradient.shape().brackets() +
                                   ", its input " + input.shape().brackets());

@@ -79,7 +79,10 @@ const Op& SqrtGrad = define_op({
     .doc = "The gradient of sqrt: dy * 0.5 / y.",
     .signature = "y: T, dy: T -> z: T",
     .infer = infer::same_shape,
-    .kernel = kernel::binary<fc_types>([](auto y, auto dy) { return dy * decltype(y)(0.5f) / conjugate(y); }),
+    .kernel = kernel::binary<fc_types>([](auto y, auto dy) {
+      using T = decltype(y);
+      return dy == T(0) ? T(0) : dy * T(0.5f) / conjugate(y);  // no gradient stays none, even at 0
+    }),
     .grad =
         [](GradCall& g) {
           Tensor ratio = g.output_grad() / g.input(0);
@@ -107,8 +110,9 @@ const Op& RsqrtGrad = define_op({
     .signature = "y: T, dy: T -> z: T",
     .infer = infer::same_shape,
     .kernel = kernel::binary<fc_types>([](auto y, auto dy) {
-      auto z = conjugate(y);
-      return dy * decltype(y)(-0.5f) * (z * z * z);
+      using T = decltype(y);
+      T z = conjugate(y);
+      return dy == T(0) ? T(0) : dy * T(-0.5f) * (z * z * z);
     }),
     .grad =
         [](GradCall& g) {
@@ -148,7 +152,7 @@ const Op& Reciprocal = define_op({
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<(float_types | signed_types | complex_types)>([](auto x) { return scalar_reciprocal(x); }),
-    .grad = [](GradCall& g) { g.input_grad(0, -g.output_grad() * square(conj(g.output()))); },
+    .grad = [](GradCall& g) { g.input_grad(0, math::multiply_no_nan(-square(conj(g.output())), g.output_grad())); },
     .grad_reads = reads::outputs<0>,
     .traits = elementwise,
 });
@@ -159,7 +163,7 @@ const Op& Inv = define_op({
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<(float_types | signed_types | complex_types)>([](auto x) { return scalar_reciprocal(x); }),
-    .grad = [](GradCall& g) { g.input_grad(0, -g.output_grad() * square(conj(g.output()))); },
+    .grad = [](GradCall& g) { g.input_grad(0, math::multiply_no_nan(-square(conj(g.output())), g.output_grad())); },
     .grad_reads = reads::outputs<0>,
     .traits = elementwise,
 });
