@@ -9,6 +9,7 @@
 #include "thalweg/ops/math_elementary.h"
 #include "thalweg/ops/math_special.h"
 #include "thalweg/ops/matmul.h"
+#include "thalweg/ops/optimizer_steps.h"
 #include "thalweg/ops/reduction.h"
 #include "thalweg/ops/transposing.h"
 #include "thalweg/thalweg.h"
@@ -141,6 +142,26 @@ void add_convs(const std::string& name, const std::vector<Conv>& convs, int32_t 
   add("batch_norm", [](auto& state) {
     const Tensor vector = numbers({64}), none = Tensor::empty(DType::float32, {0});
     run_op(state, NamedOp("FusedBatchNormV3"), {numbers({32, 112, 112, 64}), vector, vector, none, none});
+  });
+  add("adam_10m", [](auto& state) {
+    const Tensor grad = numbers({10'000'000});
+    const Variable var(numbers({10'000'000})), m(zeros({10'000'000})), v(zeros({10'000'000}));
+    for (auto _ : state) optimizer_steps::apply_adam(var, m, v, 0.9f, 0.999f, 0.001f, 0.9f, 0.999f, 1e-7f, grad);
+  });
+  // What memory alone costs a step of Adam: three arrays read and written, one read.
+  add("pass_10m", [](auto& state) {
+    constexpr int64_t size = 10'000'000;
+    const Tensor g = numbers({size});
+    Tensor x[] = {numbers({size}), numbers({size}), numbers({size})};
+    for (auto _ : state) {
+      parallel_chunks(size, 262'144, [&](int64_t begin, int64_t end) {
+        const float* from = g.data<float>();
+        float *a = x[0].mutable_data<float>(), *b = x[1].mutable_data<float>(), *c = x[2].mutable_data<float>();
+#pragma GCC ivdep
+        for (int64_t i = begin; i < end; ++i) a[i] += from[i], b[i] += from[i], c[i] += from[i];
+      });
+      benchmark::ClobberMemory();
+    }
   });
   // What memory alone costs an op of one input on a million floats.
   add("copy_1m", [](auto& state) {

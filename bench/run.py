@@ -50,6 +50,7 @@ WORKLOADS = {
     "scalar_chain_100": {"target": ("times", 100)},
     "mlp_step": {"target": ("times", 25)},
     "mlp_step_function": {"target": ("times", 2)},
+    "adam_10m": {"target": ("memory", 5), "floor": ["engine/pass_10m"]},
 }
 PYTHON_TARGETS = {"scalar_add": 100, "matmul_10": 60, "mlp_step": 15, "import": 15}
 FIRST_ADD_SECONDS = 20e-3

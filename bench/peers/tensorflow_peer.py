@@ -84,6 +84,12 @@ def batch_norm():
     return seconds(lambda: tf.raw_ops.FusedBatchNormV3(x=x, scale=vector, offset=vector, mean=none, variance=none))
 
 
+def adam():
+    grad, var, m, v = uniform(10 * MILLION), tf.Variable(uniform(10 * MILLION)), tf.Variable(tf.zeros(10 * MILLION)), tf.Variable(tf.zeros(10 * MILLION))
+    rates = {"beta1_power": 0.9, "beta2_power": 0.999, "lr": 0.001, "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-7}
+    return seconds(lambda: tf.raw_ops.ResourceApplyAdam(var=var.handle, m=m.handle, v=v.handle, grad=grad, **rates))
+
+
 def positive_log():
     x = tf.exp(uniform(MILLION))
     return seconds(lambda: tf.math.log(x))
@@ -165,6 +171,7 @@ WORKLOADS = {
     "scalar_chain_100": scalar_chain,
     "mlp_step": lambda: mlp_step(lambda step: step)(),
     "mlp_step_function": lambda: mlp_step(tf.function)(),
+    "adam_10m": adam,
 }
 
 for name, run in WORKLOADS.items():

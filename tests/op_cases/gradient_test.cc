@@ -414,7 +414,7 @@ TEST_P(OpGradients, KeepsWhatTheGradientReads) {
   bool any = false;
   size_t most_inputs = 0, most_outputs = 0;
   for (const Case* c : cases_of(GetParam(), false)) {
-    if (!has_gradient_rows(*c)) continue;
+    if (!has_gradient_rows(*c) || excepted(*c, "first")) continue;
     Call call = make_call(*c);
     bool differentiable = false;
     for (const Tensor& t : call.inputs) differentiable |= is_float(t);

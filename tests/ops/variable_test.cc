@@ -126,10 +126,10 @@ TEST(Variable, SaysWhatIsWrong) {
   EXPECT_EQ(outcome([] { Variable().assign(1.0f); }),
             "ValueError: this variable does not exist yet: it was default-constructed");
   Variable w({1.0f, 2.0f}, {.name = "w"});
-  EXPECT_EQ(
-      outcome([&] { w.assign({1.0f, 2.0f, 3.0f}); }),
-      "InvalidArgumentError: AssignVariableOp: Cannot assign a value of shape (3,) to variable \"w\", float32[2] (inputs: "
-      "resource[], float32[3])");
+  EXPECT_EQ(outcome([&] { w.assign({1.0f, 2.0f, 3.0f}); }),
+            "InvalidArgumentError: AssignVariableOp: Cannot assign a value of shape (3,) to variable \"w\", float32[2] "
+            "(inputs: "
+            "resource[], float32[3])");
   EXPECT_EQ(type_of([] { Variable::from_handle(Tensor(1.0f)); }), "InvalidArgumentError");
 }
 

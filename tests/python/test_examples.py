@@ -8,12 +8,12 @@ import pytest
 
 FOLDER = os.path.join(os.path.dirname(__file__), "..", "..", "examples", "python")
 EXPECTED = {
-    "linear_regression": """before: loss 7.1443
-step 50: loss 0.0077
-step 100: loss 0.0050
-step 150: loss 0.0050
-step 200: loss 0.0050
-slope 3.0081, offset 2.0000
+    "linear_regression": """before: loss 67.0199
+step 50: loss 0.2655
+step 100: loss 0.2628
+step 150: loss 0.2628
+step 200: loss 0.2628
+slope 2.9960, offset 2.0044
 """,
     "line_search": """step 1: rate 0.000977, value 5.101113, at [-0.989453, 1.085938]
 step 2: rate 0.001953, value 5.047011, at [-1.064332, 1.044172]

@@ -24,9 +24,11 @@ struct CheckNumericsOptions {
 /// From now on the first op that makes a NaN or an infinity raises InvalidArgumentError: which op and output, its
 /// shape, how many of each, its inputs, and the callers.
 THALWEG_API void enable_check_numerics(const CheckNumericsOptions& options = {});
+/// Ops may make NaN and infinity again.
 THALWEG_API void disable_check_numerics();
 /// Whether every op says on stderr on which device it runs.
 THALWEG_API void set_log_device_placement(bool enabled);
+/// Whether they do.
 THALWEG_API bool get_log_device_placement();
 }  // namespace debugging
 

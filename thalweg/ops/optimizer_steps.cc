@@ -1,5 +1,7 @@
 #include "thalweg/ops/optimizer_steps.h"
 
+#include <algorithm>
+
 #include "thalweg/core/threads.h"
 #include "thalweg/ops/optimizer_inputs.h"
 #include "thalweg/ops/variable_access.h"
@@ -9,13 +11,16 @@ namespace {
 
 using kernels::Step;
 
+// Memory is the limit, and threads that work on long stretches fetch fewer lines twice. Whole cache lines each.
+int64_t chunk_of(int64_t count) { return std::clamp<int64_t>(count / 16, 8192, 262144) / 64 * 64; }
+
 template <Step step, class Attrs> void run_dense(const KernelCall& c) {
   const StepInputs inputs(c.op);
   const kernels::OptimizerStep rule = make_step(c, inputs, step, option_of(c.attrs<Attrs>()));
   StepVariables variables(c, inputs);
   void* const* arrays = variables.writable();
-  const double nanoseconds = 0.15 * static_cast<double>(size_of(c.dtype(inputs.grad)) * 4);
-  parallel_for(variables.shape().count(), nanoseconds, [&](int64_t begin, int64_t end) {
+  const int64_t count = variables.shape().count();
+  parallel_chunks(count, chunk_of(count), [&](int64_t begin, int64_t end) {
     rule.run(arrays, inputs.num_variables, begin, c.input(inputs.grad), begin, end - begin);
   });
 }

@@ -163,6 +163,8 @@ const Op& MirrorPad = define_op({
     }},
     .grad =
         [](GradCall& g) {
+          const Shape& in = g.input(0).shape();
+          if (in.is_fully_defined() && in.count() == 0) return g.input_grad(0, zeros_like(g.input(0)));
           g.input_grad(0, apply1(*find_op("MirrorPadGrad"), {g.output_grad(), g.input(1)}, g.attrs<MirrorPadAttrs>()));
         },
     .grad_reads = reads::inputs<1>,
@@ -210,7 +212,7 @@ const Op& MirrorPadGrad = define_op({
               c.fail("paddings of " + std::to_string(before) + " and " + std::to_string(after) +
                      " do not fit dimension " + std::to_string(d) + " of length " + std::to_string(in[d]));
             out[d] = in[d] - before - after;
-            if (out[d] < 1 && in[d] > 0) c.fail("nothing of dimension " + std::to_string(d) + " would be left");
+            if (out[d] < 1) c.fail("nothing of dimension " + std::to_string(d) + " would be left");
           }
           c.output(0, out);
         },
