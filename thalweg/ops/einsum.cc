@@ -224,8 +224,9 @@ Tensor apply_einsum(const Op& op, const std::string& equation, std::initializer_
 // ellipsis has one of no dimensions where the result has one.
 Labels once_of(const Labels& term, bool dots) {
   Labels once = unique(term);
-  auto first = std::stable_partition(once.begin(), once.end(), [](auto label) { return label == ellipsis_label; });
-  if (dots && first == once.begin()) once.insert(once.begin(), ellipsis_label);
+  auto at = std::find(once.begin(), once.end(), ellipsis_label);
+  if (at != once.end()) std::rotate(once.begin(), at, at + 1);
+  else if (dots) once.insert(once.begin(), ellipsis_label);
   return once;
 }
 
