@@ -1,6 +1,5 @@
-"""TensorFlow's logger: warnings go through Python's logging under the name that programs silence."""
+"""TensorFlow's logger: warnings go through Python's logging, which is imported when there is something to say."""
 
-import logging
 import sys
 
 _logger = None
@@ -11,6 +10,8 @@ def get_logger():
     """The logger of the package. It is called "tensorflow", the name that programs give to logging.getLogger."""
     global _logger
     if _logger is None:
+        import logging
+
         _logger = logging.getLogger("tensorflow")
         if not _logger.handlers and not logging.getLogger().handlers:
             handler = logging.StreamHandler(sys.stderr)
@@ -24,7 +25,7 @@ def get_logger():
 def warn(text):
     """Says what the engine warns of. TensorFlow speaks of targets and sources without derivatives only when debugged."""
     quiet = text.startswith(("The dtype of the target", "The dtype of the source"))
-    get_logger().log(logging.DEBUG if quiet else logging.WARNING, text)
+    (get_logger().debug if quiet else get_logger().warning)("%s", text)
 
 
 def warn_once_here(text):
@@ -33,4 +34,4 @@ def warn_once_here(text):
     place = (frame.f_code.co_filename, frame.f_lineno, text)
     if place not in _said:
         _said.add(place)
-        get_logger().warning(text)
+        get_logger().warning("%s", text)

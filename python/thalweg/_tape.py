@@ -56,7 +56,7 @@ class GradientTape:
         self._tape = None
         self._persistent = bool(persistent)
         self._watch_accessed_variables = bool(watch_accessed_variables)
-        self._watched_variables = ()
+        self._used = None  # the engine's tape once it has given its gradients: it knows what it watched
         self._recording = False
 
     def __enter__(self):
@@ -104,9 +104,8 @@ class GradientTape:
 
     def watched_variables(self):
         """The variables that it watches, in the order in which they were first read."""
-        if self._tape is not None:
-            self._watched_variables = self._tape.watched_variables()
-        return self._watched_variables
+        tape = self._tape or self._used
+        return () if tape is None else tape.watched_variables()
 
     def _begin_use(self):
         """The engine's tape for one set of gradients."""
@@ -118,8 +117,7 @@ class GradientTape:
 
     def _end_use(self, tape):
         if not self._persistent:
-            self._watched_variables = tape.watched_variables()
-            self._tape = None
+            self._tape, self._used = None, tape
 
     def gradient(self, target, sources, output_gradients=None, unconnected_gradients=UnconnectedGradients.NONE):
         """The gradients of the target, or of the sum of several, in the structure of the sources.

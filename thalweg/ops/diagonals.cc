@@ -133,6 +133,7 @@ const Op& MatrixDiagV3 = define_op({
       });
     }},
     .grad = grad_of_matrix_diag,
+    .grad_reads = reads::inputs<1>,
 });
 
 // The shape of the diagonals of [..., rows, cols].

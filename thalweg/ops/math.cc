@@ -323,6 +323,7 @@ const Op& ClipByValue = define_op({
           if (g.wants(1)) g.input_grad(1, where(below, g.output_grad(), zero));
           if (g.wants(2)) g.input_grad(2, where(above, g.output_grad(), zero));
         },
+    .grad_reads = reads::all_inputs,
     .traits = {.elementwise = true, .broadcasts = true},
 });
 

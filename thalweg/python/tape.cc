@@ -69,16 +69,15 @@ UnconnectedGradients unconnected(bool zero) { return zero ? UnconnectedGradients
 class PyTape {
  public:
   PyTape(bool persistent, bool watch_accessed_variables)
-      : tape_(TapeOptions{.persistent = persistent, .watch_accessed_variables = watch_accessed_variables}) {}
+      : tape_(std::in_place,
+              TapeOptions{.persistent = persistent, .watch_accessed_variables = watch_accessed_variables}) {}
 
-  void start() { tape_.start(); }
-  void stop() { tape_.stop(); }
-  void pause() { tape_.pause(); }
-  void resume() { tape_.resume(); }
-  void watch(nb::handle object) { tape_.watch(source_of(object.ptr())); }
+  void start() { tape().start(); }
+  void stop() { tape().stop(); }
+  void watch(nb::handle object) { tape().watch(source_of(object.ptr())); }
 
   nb::object watched_variables() {
-    if (!used_) watched_ = tape_.watched_variables();
+    if (tape_) watched_ = tape_->watched_variables();
     nb::object tuple = owned(PyTuple_New(static_cast<Py_ssize_t>(watched_.size())));
     for (size_t i = 0; i < watched_.size(); ++i)
       PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), wrap_variable(watched_[i]));
@@ -95,12 +94,13 @@ class PyTape {
     std::vector<Tensor> found;
     {
       nb::gil_scoped_release released;
-      found = tape_.gradient(from, to, given, UnconnectedGradients::none);
+      found = tape_->gradient(from, to, given, UnconnectedGradients::none);
       for (size_t i = 0; i < own.size(); ++i)
         if (own[i].defined()) found[i] = found[i].defined() ? add_gradients(found[i], own[i]) : own[i];
       for (size_t i = 0; zero && i < found.size(); ++i)
         if (!found[i].defined()) found[i] = zeros_like(value_of_source(to[i]));
     }
+    end_use();
     return wrap_gradients(std::move(found));
   }
   nb::list jacobian(nb::handle target, const nb::list& sources, bool zero) {
@@ -109,8 +109,9 @@ class PyTape {
     begin_use();
     {
       nb::gil_scoped_release released;
-      found = tape_.jacobian(from, to, unconnected(zero));
+      found = tape_->jacobian(from, to, unconnected(zero));
     }
+    end_use();
     return wrap_gradients(std::move(found));
   }
   nb::object batch_jacobian(nb::handle target, nb::handle source, bool zero) {
@@ -118,8 +119,9 @@ class PyTape {
     begin_use();
     {
       nb::gil_scoped_release released;
-      found = tape_.batch_jacobian(from, to, unconnected(zero));
+      found = tape_->batch_jacobian(from, to, unconnected(zero));
     }
+    end_use();
     return nb::steal(wrap_gradient(std::move(found)));
   }
 
@@ -142,15 +144,19 @@ class PyTape {
     }
     return own;
   }
+  autodiff::Tape& tape() {
+    if (!tape_) throw RuntimeError("this tape has given its gradients");
+    return *tape_;
+  }
   void begin_use() {
-    if (tape_.is_persistent()) return;
-    if (!used_) watched_ = tape_.watched_variables();
-    used_ = true;
+    if (!tape().is_persistent()) watched_ = tape_->watched_variables();
+  }
+  void end_use() {
+    if (!tape_->is_persistent()) tape_.reset();
   }
 
-  autodiff::Tape tape_;
+  std::optional<autodiff::Tape> tape_;  // none once it has given its gradients, unless it is persistent
   std::vector<Tensor> watched_;
-  bool used_ = false;
 };
 
 /// A way back written in Python: called with the gradients of the results, it returns a list of those of the inputs.
@@ -158,6 +164,10 @@ class PyBackward final : public BackwardFunction {
  public:
   explicit PyBackward(nb::object function) : function_(std::move(function)) {}
   ~PyBackward() override {
+    if (!Py_IsInitialized()) {  // the interpreter is gone and took the function along
+      function_.release();
+      return;
+    }
     nb::gil_scoped_acquire gil;
     function_.reset();
   }
@@ -203,8 +213,6 @@ void define_tapes(nb::module_& module) {
       .def(nb::init<bool, bool>())
       .def("start", &PyTape::start)
       .def("stop", &PyTape::stop)
-      .def("pause", &PyTape::pause)
-      .def("resume", &PyTape::resume)
       .def("watch", &PyTape::watch)
       .def("watched_variables", &PyTape::watched_variables)
       .def("gradient", &PyTape::gradient, nb::arg(), nb::arg(), nb::arg().none(), nb::arg())
