@@ -313,7 +313,7 @@ TEST_P(OpGradients, AreDerivatives) {
   if (!find_op(GetParam())->grad) GTEST_SKIP();
   Tally first, second;
   for (const Case* c : cases_of(GetParam(), false)) {
-    if (!has_gradient_rows(*c)) continue;
+    if (!c->error.empty()) continue;  // values that are not TensorFlow's, as the signs of vectors, have derivatives too
     try {
       std::optional<Call> call = in_wide_types(*c);
       if (!call) continue;

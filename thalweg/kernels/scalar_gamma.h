@@ -226,12 +226,12 @@ inline double gamma_move(double a, double x) {
   if (x == 0.0) return 0.0;
   if (!(x > 0.0) || !(a > 0.0)) return not_a_number;
   if (a == infinite || x == infinite) return 0.0;
-  if (a > 1e5) return gamma_move_uniform(a, x);
+  if (a > 1e5 && std::abs(x - a) < 0.5 * a) return gamma_move_uniform(a, x);
   return x < a + 1.0 ? gamma_move_series(a, x) : gamma_move_fraction(a, x);
 }
 inline double igamma_grad_a(double a, double x) {
   double move = gamma_move(a, x);
-  return move == 0.0 || std::isnan(move) ? move : -move * gamma_density(a, x) / x;
+  return move == 0.0 || std::isnan(move) ? move : -(move / x) * gamma_density(a, x);
 }
 
 /// x^a (1 - x)^b / B(a, b).

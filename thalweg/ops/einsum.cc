@@ -224,8 +224,9 @@ Tensor apply_einsum(const Op& op, const std::string& equation, std::initializer_
 // ellipsis has one of no dimensions where the result has one.
 Labels once_of(const Labels& term, bool dots) {
   Labels once = unique(term);
-  auto first = std::stable_partition(once.begin(), once.end(), [](auto label) { return label == ellipsis_label; });
-  if (dots && first == once.begin()) once.insert(once.begin(), ellipsis_label);
+  auto at = std::find(once.begin(), once.end(), ellipsis_label);
+  if (at != once.end()) std::rotate(once.begin(), at, at + 1);
+  else if (dots) once.insert(once.begin(), ellipsis_label);
   return once;
 }
 
@@ -238,7 +239,6 @@ void grad_of_einsum(GradCall& g) {
   const std::string result = text_of(e.output);
   for (int i = 0; i < g.num_inputs(); ++i) {
     if (!g.wants(i)) continue;
-    const Tensor& x = g.input(i);
     const Labels &term = e.inputs[static_cast<size_t>(i)], once = once_of(term, dots);
     const Labels other = two ? e.inputs[static_cast<size_t>(1 - i)] : Labels();
     Labels kept, alone;
@@ -247,17 +247,20 @@ void grad_of_einsum(GradCall& g) {
     Tensor grad = two ? apply_einsum(g.op, result + "," + text_of(other) + "->" + text_of(kept),
                                      {g.output_grad(), math::conj(g.input(1 - i))})
                       : apply_einsum(g.op, result + "->" + text_of(kept), {g.output_grad()});
-    const bool broadcasts = two && dots;
-    Tensor like = alone.empty() && !broadcasts
-                      ? Tensor()
-                      : apply_einsum(g.op, text_of(term) + "->" + text_of(once), {zeros_like(x)});
+    const Tensor& x = g.input(i);
+    // Whether x lies in this order already; an ellipsis of no dimensions does not count.
+    const bool in_order = once == term || (!holds(term, ellipsis_label) && text_of(once) == "..." + text_of(term));
+    auto ordered = [&] {  // zeros of x's shape in this order
+      Tensor zeros = zeros_like(x);
+      return in_order ? zeros : apply_einsum(g.op, text_of(term) + "->" + text_of(once), {zeros});
+    };
     if (!alone.empty()) {
       const std::string spread = (once[0] == ellipsis_label ? "..." : "") + text_of(alone);
-      Tensor ones = ones_like(apply_einsum(g.op, text_of(once) + "->" + spread, {like}));
+      Tensor ones = ones_like(apply_einsum(g.op, text_of(once) + "->" + spread, {ordered()}));
       grad = apply_einsum(g.op, text_of(kept) + "," + spread + "->" + text_of(once), {grad, ones});
     }
-    if (broadcasts) grad = sum_to_shape_of(like, grad);
-    g.input_grad(i, once == term ? grad : apply_einsum(g.op, text_of(once) + "->" + text_of(term), {grad}));
+    if (two && dots) grad = sum_to_shape_of(in_order ? x : ordered(), grad);
+    g.input_grad(i, in_order ? grad : apply_einsum(g.op, text_of(once) + "->" + text_of(term), {grad}));
   }
 }
 

@@ -4,6 +4,9 @@
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/comparison.h"
 #include "thalweg/ops/creation.h"
+#include "thalweg/ops/diagonals.h"
+#include "thalweg/ops/math.h"
+#include "thalweg/ops/math_elementary.h"
 #include "thalweg/ops/shaping.h"
 
 namespace thalweg::matrices {
@@ -68,6 +71,19 @@ Tensor triangle(const Tensor& matrix, bool below, bool diagonal, bool above) {
                 : above ? (diagonal ? row <= column : row < column)
                         : row == column;
   return cast(kept, matrix.dtype());
+}
+
+Shape batch_and(const InferCall& c, std::initializer_list<int64_t> dims) {
+  if (!c.shape(0).has_rank()) return Shape::unknown_rank();
+  Shape out = leading(c.shape(0));
+  for (int64_t d : dims) out.push_back(d);
+  return out;
+}
+
+Tensor safe_reciprocal(const Tensor& x) { return x * reciprocal(x * x + 1e-20); }
+Tensor gap_reciprocals(const Tensor& values) {
+  Tensor gaps = expand_dims(values, -2) - expand_dims(values, -1);
+  return linalg::set_diag(safe_reciprocal(gaps), zeros_like(values));
 }
 
 }  // namespace thalweg::matrices

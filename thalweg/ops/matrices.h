@@ -1,5 +1,6 @@
 // What ops on batches of matrices [..., rows, columns] share.
 #pragma once
+#include <initializer_list>
 #include <mutex>
 #include <string>
 
@@ -30,6 +31,12 @@ Shape leading(const Shape& shape, int count = 2);
 void infer_square(InferCall& c);
 /// Output 0 is x in matrix x = rhs: matrix [..., m, n], rhs [..., m, k], x [..., n, k].
 void infer_solution(InferCall& c, bool broadcasts);
+
+/// The batch dimensions of input 0 with others after them; nothing known where its rank is not.
+Shape batch_and(const InferCall& c, std::initializer_list<int64_t> dims);
+/// The sides of the matrices of input 0, -1 where they are unknown.
+inline int64_t rows(const InferCall& c) { return c.shape(0).has_rank() ? c.shape(0)[-2] : -1; }
+inline int64_t columns(const InferCall& c) { return c.shape(0).has_rank() ? c.shape(0)[-1] : -1; }
 
 inline int64_t batch_of(const Shape& s) { return s.count(0, s.rank() - 2); }
 
@@ -85,5 +92,10 @@ template <class Body> bool for_each(int64_t batch, const Body& body) {
 /// 1 below, on or above the diagonal of matrices like this one, 0 elsewhere: either below or above, with the diagonal
 /// or without. For gradients: no shape is read on the host.
 Tensor triangle(const Tensor& matrix, bool below, bool diagonal, bool above);
+
+/// x / (x^2 + 1e-20): 1 / x, but 0 where x is, as TensorFlow has it for equal eigenvalues.
+Tensor safe_reciprocal(const Tensor& x);
+/// 1 / (values_j - values_i) at [i, j], 0 on the diagonal and where values are equal.
+Tensor gap_reciprocals(const Tensor& values);
 
 }  // namespace thalweg::matrices
