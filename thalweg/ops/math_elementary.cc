@@ -146,13 +146,46 @@ const Op& Square = define_op({
     .traits = elementwise,
 });
 
+constexpr Kernel reciprocal_grad_kernel = kernel::binary<fc_types>([](auto y, auto dy) {
+  using T = decltype(y);
+  T z = conjugate(y);
+  return dy == T(0) ? T(0) : -dy * z * z;  // no gradient stays none, even at 0
+});
+void grad_of_reciprocal_grad(GradCall& g) {
+  Tensor y = conj(g.input(0));
+  if (g.wants(0)) g.input_grad(0, -2 * conj(g.output_grad()) * g.input(1) * y);
+  if (g.wants(1)) g.input_grad(1, apply1(g.op, {y, g.output_grad()}));
+}
+
+const Op& ReciprocalGrad = define_op({
+    .name = "ReciprocalGrad",
+    .doc = "The gradient of 1 / x: -dy * y^2.",
+    .signature = "y: T, dy: T -> z: T",
+    .infer = infer::same_shape,
+    .kernel = reciprocal_grad_kernel,
+    .grad = grad_of_reciprocal_grad,
+    .grad_reads = reads::all_inputs,
+    .traits = elementwise,
+});
+
+const Op& InvGrad = define_op({
+    .name = "InvGrad",
+    .doc = "The gradient of 1 / x: -dy * y^2.",
+    .signature = "y: T, dy: T -> z: T",
+    .infer = infer::same_shape,
+    .kernel = reciprocal_grad_kernel,
+    .grad = grad_of_reciprocal_grad,
+    .grad_reads = reads::all_inputs,
+    .traits = elementwise,
+});
+
 const Op& Reciprocal = define_op({
     .name = "Reciprocal",
     .doc = "1 / x.",
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<(float_types | signed_types | complex_types)>([](auto x) { return scalar_reciprocal(x); }),
-    .grad = [](GradCall& g) { g.input_grad(0, math::multiply_no_nan(-square(conj(g.output())), g.output_grad())); },
+    .grad = [](GradCall& g) { g.input_grad(0, apply1(ReciprocalGrad, {g.output(), g.output_grad()})); },
     .grad_reads = reads::outputs<0>,
     .traits = elementwise,
 });
@@ -163,7 +196,7 @@ const Op& Inv = define_op({
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<(float_types | signed_types | complex_types)>([](auto x) { return scalar_reciprocal(x); }),
-    .grad = [](GradCall& g) { g.input_grad(0, math::multiply_no_nan(-square(conj(g.output())), g.output_grad())); },
+    .grad = [](GradCall& g) { g.input_grad(0, apply1(ReciprocalGrad, {g.output(), g.output_grad()})); },
     .grad_reads = reads::outputs<0>,
     .traits = elementwise,
 });
