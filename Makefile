@@ -67,8 +67,8 @@ install: build/release/build.ninja ## Install headers, libraries and CMake packa
 	@cmake --build build/release
 	@cmake --install build/release --prefix $(PREFIX)
 
-goldens: ## Write the expected values and signatures of tests/op_cases anew, with the real TensorFlow
-	@python=$$(tools/make_tensorflow_env) && $$python tools/make_goldens && $$python tools/make_goldens --signatures
+goldens: ## Write the expected values, gradients and signatures of tests/op_cases anew, with the real TensorFlow
+	@python=$$(tools/make_tensorflow_env) && $$python tools/make_goldens && $$python tools/make_goldens --gradients && $$python tools/make_goldens --signatures
 
 clean: ## Remove everything built
 	@rm -rf build

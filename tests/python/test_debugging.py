@@ -1,5 +1,6 @@
-"""tf.debugging.assert_shapes, with TensorFlow 2.15's texts."""
+"""tf.debugging: assert_shapes with TensorFlow 2.15's texts, check_numerics, device placement."""
 
+import numpy as np
 import pytest
 
 import thalweg as tf
@@ -85,3 +86,27 @@ def test_assert_shows_its_data():
     tf.debugging.Assert(True, [1])
     assert outcome(tf.debugging.Assert, tf.constant(False), [tf.constant([1, 2, 3, 4, 5]), "text", 2.5], summarize=2) == (
         "InvalidArgumentError", "assertion failed: [1 2...] [text] [2.5]")
+
+
+def test_check_numerics_names_the_op():
+    x = tf.constant([1.0, 0.0, -1.0])
+    tf.debugging.enable_check_numerics()
+    try:
+        with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+            tf.math.log(x)
+    finally:
+        tf.debugging.disable_check_numerics()
+    text = str(caught.value)
+    for part in ('output 0 of eagerly-executing op "Log" (# of outputs: 1)', "shape: (3,)", "# of -Inf elements: 1", "# of +NaN elements: 1",
+                 "Input tensor: tf.Tensor([ 1.  0. -1.], shape=(3,), dtype=float32)"):
+        assert part in text
+    assert "PyEval" not in text
+    assert tf.math.log(0.0).numpy() == -np.inf
+
+
+def test_log_device_placement(capfd):
+    tf.debugging.set_log_device_placement(True)
+    tf.add(1.0, 2.0)
+    tf.debugging.set_log_device_placement(False)
+    tf.add(1.0, 2.0)
+    assert capfd.readouterr().err == "Executing op AddV2 in device /job:localhost/replica:0/task:0/device:CPU:0\n"

@@ -59,27 +59,36 @@ std::string readable(const char* symbol) {
   return status == 0 ? plain.get() : symbol;
 }
 
-// Callers outside of this library, from the inside out.
+// `/home/me/program+0x1207`, as addr2line wants it; long paths are cut at the front.
+std::string place_text(const Dl_info& where, const void* address) {
+  std::string file = where.dli_fname;
+  auto limit = static_cast<size_t>(path_length_limit.load());
+  if (file.size() > limit) file = "..." + file.substr(file.size() - limit);
+  char offset[32];
+  std::snprintf(offset, sizeof offset, "+0x%zx",
+                static_cast<size_t>(static_cast<const char*>(address) - static_cast<const char*>(where.dli_fbase)));
+  return file + offset;
+}
+
+// Callers outside of this library, from the inside out, up to main or to Python, whose traceback tells the rest.
 std::string callers() {
   void* frames[128];
   int depth = backtrace(frames, static_cast<int>(std::size(frames)));
+  Dl_info own{}, where{};
+  dladdr(reinterpret_cast<const void*>(&detail::inspect), &own);
+  bool is_library = own.dli_fname && std::string_view(own.dli_fname).find(".so") != std::string_view::npos;
   std::string text;
   int64_t named = 0;
   for (int i = 0; i < depth && named < stack_height_limit; ++i) {
-    Dl_info info;
-    if (!dladdr(frames[i], &info) || !info.dli_fname) continue;
-    std::string name = info.dli_sname ? readable(info.dli_sname) : "?";
-    if (name.starts_with("thalweg::") || name == "?") continue;
-    std::string file = info.dli_fname;
-    auto limit = static_cast<size_t>(path_length_limit.load());
-    if (file.size() > limit) file = "..." + file.substr(file.size() - limit);
-    char offset[32];
-    std::snprintf(offset, sizeof offset, "+0x%zx",
-                  static_cast<size_t>(static_cast<char*>(frames[i]) - static_cast<char*>(info.dli_fbase)));
-    text += "\n    " + name + " (" + file + offset + ")";
+    if (!dladdr(frames[i], &where) || !where.dli_fname) continue;
+    std::string name = where.dli_sname ? readable(where.dli_sname) : "?";
+    if (name.starts_with("Py") || name.starts_with("_Py") || name.starts_with("__libc_start")) break;
+    if (name.starts_with("thalweg::") || (is_library && where.dli_fbase == own.dli_fbase)) continue;
+    text += "\n    " + name + " (" + place_text(where, frames[i]) + ")";
     ++named;
+    if (name == "main") break;
   }
-  return text.empty() ? "" : "\n  Called from:" + text;
+  return text.empty() ? "" : "\n  Called from (addr2line -Cfpe PROGRAM ADDRESS names the lines):" + text;
 }
 
 [[noreturn]] void refuse(const Op& op, size_t output, std::span<const TensorRef> in, std::span<TensorImpl* const> out,
