@@ -9,16 +9,6 @@ namespace {
 
 using benchmark::DoNotOptimize;
 
-template <class Body> void add(const std::string& name, const Body& body) {
-  for (int threads : {1, 2})
-    benchmark::RegisterBenchmark(("engine/" + name + "/threads:" + std::to_string(threads)).c_str(),
-                                 [body, threads](benchmark::State& state) {
-                                   set_num_threads(threads);
-                                   body(state);
-                                 })
-        ->UseRealTime();
-}
-
 // One addition that a tape records; the tape is dropped every thousand, and what that costs is counted.
 void taped_add(benchmark::State& state) {
   const Tensor x = 1.0f, y = 2.0f;
@@ -84,10 +74,10 @@ void mlp_step(benchmark::State& state) {
 }
 
 const bool registered = [] {
-  add("taped_add_1000", taped_add);
-  add("scalar_chain_100", scalar_chain);
-  add("mlp_step", mlp_step);
-  add("mlp_step_function", mlp_step);  // against TensorFlow's tf.function
+  add_workload("taped_add_1000", taped_add);
+  add_workload("scalar_chain_100", scalar_chain);
+  add_workload("mlp_step", mlp_step);
+  add_workload("mlp_step_function", mlp_step);  // against TensorFlow's tf.function
   return true;
 }();
 

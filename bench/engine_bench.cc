@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstring>
-#include <functional>
 
 #include "bench/workloads.h"
 #include "thalweg/ops/math_elementary.h"
@@ -18,18 +17,6 @@ namespace thalweg::bench {
 namespace {
 
 using benchmark::DoNotOptimize;
-using Body = std::function<void(benchmark::State&)>;
-
-// Each workload runs on one and on two threads.
-void add(const std::string& name, const Body& body) {
-  for (int threads : {1, 2})
-    benchmark::RegisterBenchmark(("engine/" + name + "/threads:" + std::to_string(threads)).c_str(),
-                                 [body, threads](benchmark::State& state) {
-                                   set_num_threads(threads);
-                                   body(state);
-                                 })
-        ->UseRealTime();
-}
 
 template <class Call> void repeat(benchmark::State& state, const Call& call) {
   for (auto _ : state) DoNotOptimize(call());
@@ -80,53 +67,53 @@ void add_convs(const std::string& name, const std::vector<Conv>& convs, int32_t 
 }
 
 [[maybe_unused]] const bool registered = [] {
-  add("scalar_add", [](auto& state) {
+  add_workload("scalar_add", [](auto& state) {
     const Tensor x = 1.0f, y = 2.0f;
     repeat(state, [&] { return x + y; });
   });
   for (int64_t n : {10, 1000, 1024})
-    add("matmul_" + std::to_string(n), [n](auto& state) {
+    add_workload("matmul_" + std::to_string(n), [n](auto& state) {
       const Tensor x = numbers({n, n});
       repeat(state, [&] { return matmul(x, x); });
     });
-  add("chain_1m", [](auto& state) {
+  add_workload("chain_1m", [](auto& state) {
     const Tensor x = numbers({1'000'000});
     repeat(state, [&] { return tanh(x * 2.0f + 1.0f) * exp(-x) + x; });
   });
-  add("exp_1m", [](auto& state) {
+  add_workload("exp_1m", [](auto& state) {
     const Tensor x = numbers({1'000'000});
     repeat(state, [&] { return exp(x); });
   });
-  add("tanh_1m", [](auto& state) {
+  add_workload("tanh_1m", [](auto& state) {
     const Tensor x = numbers({1'000'000});
     repeat(state, [&] { return tanh(x); });
   });
-  add("sigmoid_1m", [](auto& state) {
+  add_workload("sigmoid_1m", [](auto& state) {
     const Tensor x = numbers({1'000'000});
     repeat(state, [&] { return sigmoid(x); });
   });
-  add("log_1m", [](auto& state) {
+  add_workload("log_1m", [](auto& state) {
     const Tensor x = exp(numbers({1'000'000}));
     repeat(state, [&] { return math::log(x); });
   });
-  add("erf_1m", [](auto& state) {
+  add_workload("erf_1m", [](auto& state) {
     const Tensor x = numbers({1'000'000});
     repeat(state, [&] { return math::erf(x); });
   });
-  add("softmax_1024x1000", [](auto& state) { run_op(state, NamedOp("Softmax"), {numbers({1024, 1000})}); });
-  add("reduce_sum_all", [](auto& state) {
+  add_workload("softmax_1024x1000", [](auto& state) { run_op(state, NamedOp("Softmax"), {numbers({1024, 1000})}); });
+  add_workload("reduce_sum_all", [](auto& state) {
     const Tensor x = numbers({1000, 1000});
     repeat(state, [&] { return reduce_sum(x); });
   });
-  add("reduce_sum_axis_0", [](auto& state) {
+  add_workload("reduce_sum_axis_0", [](auto& state) {
     const Tensor x = numbers({1000, 1000});
     repeat(state, [&] { return reduce_sum(x, {.axis = 0}); });
   });
-  add("reduce_sum_axis_1", [](auto& state) {
+  add_workload("reduce_sum_axis_1", [](auto& state) {
     const Tensor x = numbers({1000, 1000});
     repeat(state, [&] { return reduce_sum(x, {.axis = 1}); });
   });
-  add("transpose_1024x1000", [](auto& state) {
+  add_workload("transpose_1024x1000", [](auto& state) {
     const Tensor x = numbers({1024, 1000});
     repeat(state, [&] { return transpose(x); });
   });
@@ -138,18 +125,19 @@ void add_convs(const std::string& name, const std::vector<Conv>& convs, int32_t 
                                                                  {"strides", std::vector<int64_t>{1, 2, 2, 1}},
                                                                  {"padding", std::string("VALID")}};
   for (auto [name, op] : {std::pair{"max_pool", "MaxPool"}, std::pair{"avg_pool", "AvgPool"}})
-    add(name, [op, window](auto& state) { run_op(state, NamedOp(op, window), {numbers({32, 112, 112, 64})}); });
-  add("batch_norm", [](auto& state) {
+    add_workload(name,
+                 [op, window](auto& state) { run_op(state, NamedOp(op, window), {numbers({32, 112, 112, 64})}); });
+  add_workload("batch_norm", [](auto& state) {
     const Tensor vector = numbers({64}), none = Tensor::empty(DType::float32, {0});
     run_op(state, NamedOp("FusedBatchNormV3"), {numbers({32, 112, 112, 64}), vector, vector, none, none});
   });
-  add("adam_10m", [](auto& state) {
+  add_workload("adam_10m", [](auto& state) {
     const Tensor grad = numbers({10'000'000});
     const Variable var(numbers({10'000'000})), m(zeros({10'000'000})), v(zeros({10'000'000}));
     for (auto _ : state) optimizer_steps::apply_adam(var, m, v, 0.9f, 0.999f, 0.001f, 0.9f, 0.999f, 1e-7f, grad);
   });
   // What memory alone costs a step of Adam: three arrays read and written, one read.
-  add("pass_10m", [](auto& state) {
+  add_workload("pass_10m", [](auto& state) {
     constexpr int64_t size = 10'000'000;
     const Tensor g = numbers({size});
     Tensor x[] = {numbers({size}), numbers({size}), numbers({size})};
@@ -164,7 +152,7 @@ void add_convs(const std::string& name, const std::vector<Conv>& convs, int32_t 
     }
   });
   // What memory alone costs an op of one input on a million floats.
-  add("copy_1m", [](auto& state) {
+  add_workload("copy_1m", [](auto& state) {
     const Tensor x = numbers({1'000'000});
     Tensor y = numbers({1'000'000});
     for (auto _ : state) {

@@ -6,9 +6,21 @@
 #include <utility>
 #include <vector>
 
+#include "thalweg/core/threads.h"
 #include "thalweg/ops/apply.h"
 
 namespace thalweg::bench {
+
+/// A workload of the public API: `engine/<name>/threads:<n>`, on one and on two threads.
+template <class Body> void add_workload(const std::string& name, const Body& body) {
+  for (int threads : {1, 2})
+    benchmark::RegisterBenchmark(("engine/" + name + "/threads:" + std::to_string(threads)).c_str(),
+                                 [body, threads](benchmark::State& state) {
+                                   set_num_threads(threads);
+                                   body(state);
+                                 })
+        ->UseRealTime();
+}
 
 /// A float32 tensor of numbers between -1 and 1.
 inline Tensor numbers(const Shape& shape) {

@@ -11,7 +11,8 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from timing import seconds  # noqa: E402: its folder is on the path only now
+from models import mlp_step  # noqa: E402: its folder is on the path only now
+from timing import seconds  # noqa: E402
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--threads", type=int, default=1)
@@ -125,25 +126,6 @@ def scalar_chain():
     return seconds(run)
 
 
-def mlp_step(wrap):
-    """784-128-10, batches of 32, Adam; the same step as bench/autodiff_bench.cc."""
-    weights = [tf.Variable(uniform(*shape) * 0.05) for shape in ((784, 128), (128,), (128, 10), (10,))]
-    slots = [(tf.Variable(tf.zeros_like(w)), tf.Variable(tf.zeros_like(w))) for w in weights]
-    x, labels = uniform(32, 784), tf.range(32) % 10
-
-    def step():
-        with tf.GradientTape() as tape:
-            hidden = tf.nn.relu(tf.matmul(x, weights[0]) + weights[1])
-            logits = tf.matmul(hidden, weights[2]) + weights[3]
-            loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
-        for w, (m, v), gradient in zip(weights, slots, tape.gradient(loss, weights)):
-            tf.raw_ops.ResourceApplyAdam(var=w.handle, m=m.handle, v=v.handle, beta1_power=0.9, beta2_power=0.999, lr=1e-3, beta1=0.9,
-                                         beta2=0.999, epsilon=1e-7, grad=gradient)
-        return loss
-
-    return lambda: seconds(wrap(step))
-
-
 WORKLOADS = {
     "import": lambda: IMPORT,
     "scalar_add": scalar_add,
@@ -169,8 +151,8 @@ WORKLOADS = {
     "batch_norm": batch_norm,
     "taped_add_1000": taped_add,
     "scalar_chain_100": scalar_chain,
-    "mlp_step": lambda: mlp_step(lambda step: step)(),
-    "mlp_step_function": lambda: mlp_step(tf.function)(),
+    "mlp_step": lambda: seconds(mlp_step(tf)),
+    "mlp_step_function": lambda: seconds(tf.function(mlp_step(tf))),
     "adam_10m": adam,
 }
 

@@ -26,15 +26,8 @@ def main(script, count, answers):
         for pair in answers(importlib.import_module(options.engine), options.count, options.seed):
             print(json.dumps(pair))
         return
-    arguments = [script, "--count", str(options.count), "--seed", str(options.seed), "--engine"]
-    environment = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
-    theirs = subprocess.Popen([os.environ["THALWEG_TENSORFLOW_PYTHON"], *arguments, "tensorflow"], env=environment,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    ours = subprocess.run([sys.executable, *arguments, "thalweg"], capture_output=True, text=True, check=False)
-    expected, complaint = theirs.communicate()
-    if ours.returncode or theirs.returncode:
-        sys.exit(f"A side did not finish.\n{ours.stderr[-2000:]}\n{complaint[-2000:]}")
-    pairs = list(zip(lines(ours.stdout), lines(expected), strict=True))
+    ours, theirs = run_sides(script, options)
+    pairs = list(zip(lines(ours), lines(theirs), strict=True))
     import yaml  # the side with TensorFlow needs none
 
     known = yaml.safe_load((pathlib.Path(__file__).parent / "known_differences.yaml").read_text())["expressions"]
@@ -57,6 +50,19 @@ def main(script, count, answers):
     print(f"{os.path.basename(script)}: {len(pairs)} compared, {len(wrong)} differ, {len(other_errors)} refused by both with "
           f"different classes of errors, {len(missing)} ask for functions that are not there, {num_known} known differences")
     sys.exit(1 if wrong else 0)
+
+
+def run_sides(script, options):
+    """What a script prints with --engine thalweg and with --engine tensorflow, each in its own Python, side by side."""
+    arguments = [script, "--count", str(options.count), "--seed", str(options.seed), "--engine"]
+    environment = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
+    theirs = subprocess.Popen([os.environ["THALWEG_TENSORFLOW_PYTHON"], *arguments, "tensorflow"], env=environment,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    ours = subprocess.run([sys.executable, *arguments, "thalweg"], capture_output=True, text=True, check=False)
+    expected, complaint = theirs.communicate()
+    if ours.returncode or theirs.returncode:
+        sys.exit(f"A side did not finish.\n{ours.stderr[-2000:]}\n{complaint[-2000:]}")
+    return ours.stdout, expected
 
 
 def lines(text):

@@ -10,11 +10,11 @@ are shared, shapes broadcast, and some leaves lead nowhere. What differs is prin
 import argparse
 import importlib
 import json
-import os
-import subprocess
 import sys
 
 import numpy as np
+
+import both
 
 TOLERANCE = 1e-7
 LARGE = 1e6  # the sine of such numbers, and with it the gradient, is decided by their last digits
@@ -105,15 +105,8 @@ def main():
         for answer in answers(importlib.import_module(options.engine), options.count, options.seed):
             print(json.dumps(answer))
         return
-    arguments = [__file__, "--count", str(options.count), "--seed", str(options.seed), "--engine"]
-    environment = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
-    theirs = subprocess.Popen([os.environ["THALWEG_TENSORFLOW_PYTHON"], *arguments, "tensorflow"], env=environment,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    ours = subprocess.run([sys.executable, *arguments, "thalweg"], capture_output=True, text=True, check=False)
-    expected, complaint = theirs.communicate()
-    if ours.returncode or theirs.returncode:
-        sys.exit(f"A side did not finish.\n{ours.stderr[-2000:]}\n{complaint[-2000:]}")
-    pairs = list(zip(map(json.loads, ours.stdout.splitlines()), map(json.loads, expected.splitlines()), strict=True))
+    ours, theirs = both.run_sides(__file__, options)
+    pairs = list(zip(map(json.loads, ours.splitlines()), map(json.loads, theirs.splitlines()), strict=True))
     wrong = [number for number, (mine, wanted) in enumerate(pairs) if not agree(mine, wanted)]
     refused = sum(isinstance(mine, str) for mine, _ in pairs)
     for number in wrong[: options.show]:
