@@ -78,8 +78,8 @@ class GradientTape {
   }
 
  private:
-  static const Tensor& source(const Tensor& t) { return t; }
-  static const Tensor& source(const Variable& v) { return v.handle(); }
+  static Tensor source(const Tensor& t) { return t; }
+  static Tensor source(const Variable& v) { return v.handle(); }
   template <class S> static std::vector<Tensor> sources_of(const S& s) {
     std::vector<Tensor> all;
     structure::for_each(s, [&](const auto& leaf) { all.push_back(source(leaf)); });

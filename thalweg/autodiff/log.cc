@@ -172,8 +172,10 @@ void Log::reclaim_bits() {
   if (!gone) return;
   used_ &= ~gone;
   watched_.remove(gone);
-  for (Entry& e : entries_)
-    if (e.tapes && (e.tapes &= ~gone) == 0) drop(e);
+  for (Entry& e : entries_) {
+    e.tapes &= ~gone;
+    if (!e.tapes && e.tensors) drop(e);
+  }
 }
 
 void Log::check_thread() const {
@@ -328,7 +330,8 @@ void Log::drop(Entry& e) {
 
 void Log::consume(int tape, uint32_t entry) {
   Entry& e = entries_[entry];
-  if ((e.tapes &= ~bit(tape)) == 0 && e.tensors) drop(e);
+  e.tapes &= ~bit(tape);
+  if (!e.tapes && e.tensors) drop(e);
 }
 
 void Log::forget(int tape) {

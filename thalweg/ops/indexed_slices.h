@@ -9,8 +9,9 @@ namespace thalweg {
 THALWEG_API Tensor to_array(const Tensor& tensor);
 /// Slices in which every row is named once; their order is that of the first naming.
 THALWEG_API IndexedSlices without_repeats(const IndexedSlices& slices);
-/// The sum of two gradients of one tensor; slices only where both are.
-THALWEG_API Tensor add_gradients(const Tensor& x, const Tensor& y);
+/// The sum of two gradients of one tensor; slices only where both are. The memory of x is used again if nobody else
+/// holds it.
+THALWEG_API Tensor add_gradients(Tensor x, const Tensor& y);
 
 /// The values of slices, or the array itself: what a norm is taken of.
 inline const Tensor& values_of(const Tensor& tensor) {

@@ -69,8 +69,8 @@ UnconnectedGradients unconnected(bool zero) { return zero ? UnconnectedGradients
 class PyTape {
  public:
   PyTape(bool persistent, bool watch_accessed_variables)
-      : tape_(std::in_place,
-              TapeOptions{.persistent = persistent, .watch_accessed_variables = watch_accessed_variables}) {}
+      : tape_(std::make_unique<autodiff::Tape>(
+            TapeOptions{.persistent = persistent, .watch_accessed_variables = watch_accessed_variables})) {}
 
   void start() { tape().start(); }
   void stop() { tape().stop(); }
@@ -155,7 +155,7 @@ class PyTape {
     if (!tape_->is_persistent()) tape_.reset();
   }
 
-  std::optional<autodiff::Tape> tape_;  // none once it has given its gradients, unless it is persistent
+  std::unique_ptr<autodiff::Tape> tape_;  // none once it has given its gradients, unless it is persistent
   std::vector<Tensor> watched_;
 };
 
