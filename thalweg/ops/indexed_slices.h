@@ -11,7 +11,7 @@ THALWEG_API Tensor to_array(const Tensor& tensor);
 THALWEG_API IndexedSlices without_repeats(const IndexedSlices& slices);
 /// The sum of two gradients of one tensor; slices only where both are. The memory of x is used again if nobody else
 /// holds it.
-THALWEG_API Tensor add_gradients(Tensor x, const Tensor& y);
+THALWEG_API Tensor add_gradients(Tensor&& x, const Tensor& y);
 
 /// The values of slices, or the array itself: what a norm is taken of.
 inline const Tensor& values_of(const Tensor& tensor) {

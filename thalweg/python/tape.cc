@@ -96,7 +96,7 @@ class PyTape {
       nb::gil_scoped_release released;
       found = tape_->gradient(from, to, given, UnconnectedGradients::none);
       for (size_t i = 0; i < own.size(); ++i)
-        if (own[i].defined()) found[i] = found[i].defined() ? add_gradients(found[i], own[i]) : own[i];
+        if (own[i].defined()) found[i] = found[i].defined() ? add_gradients(std::move(found[i]), own[i]) : own[i];
       for (size_t i = 0; zero && i < found.size(); ++i)
         if (!found[i].defined()) found[i] = zeros_like(value_of_source(to[i]));
     }
@@ -138,7 +138,7 @@ class PyTape {
       for (size_t s = 0; s < sources.size(); ++s) {
         if (sources[s].get() != targets[t].get()) continue;
         Tensor one = t < given.size() && given[t].defined() ? given[t] : ones_like(value_of_source(targets[t]));
-        own[s] = own[s].defined() ? add_gradients(own[s], one) : one;
+        own[s] = own[s].defined() ? add_gradients(std::move(own[s]), one) : one;
       }
       targets[t] = ones_like(value_of_source(targets[t]));  // a constant: nothing more comes from it
     }
