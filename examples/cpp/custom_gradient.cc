@@ -1,7 +1,8 @@
 // A gradient of one's own: where the formula that computes a value well is not the one to differentiate.
 #include <thalweg/thalweg.h>
 
-#include <iostream>
+#include <cmath>
+#include <cstdio>
 
 namespace tf = thalweg;
 
@@ -17,13 +18,16 @@ int main() {
     return std::pair(x, [](const tf::Tensor& upstream) { return tf::clip_by_norm(upstream, 1.0); });
   });
 
+  auto slope = [](const auto& f, float at) { return std::abs(tf::grad(f)(at).item<double>()); };  // no sign for a NaN
   for (float at : {0.0f, 100.0f})
-    std::cout << "at " << at << ": plain " << tf::grad(softplus)(at) << ", stable " << tf::grad(stable_softplus)(at)
-              << "\n";
+    std::printf("at %.1f: plain %.4f, stable %.4f\n", at, slope(softplus, at), slope(stable_softplus, at));
 
   tf::Tensor point = {1.0f, 2.0f}, weights = {3.0f, 4.0f};
   auto sum = [&](const tf::Tensor& x) { return tf::reduce_sum(x * weights); };
   auto clipped_sum = [&](const tf::Tensor& x) { return tf::reduce_sum(clipped(x) * weights); };
-  std::cout << "unclipped " << tf::grad(sum)(point) << "\n";
-  std::cout << "clipped   " << tf::grad(clipped_sum)(point) << "\n";
+  auto show = [](const char* title, const tf::Tensor& gradient) {
+    std::printf("%s [%.4f, %.4f]\n", title, gradient[0].item<double>(), gradient[1].item<double>());
+  };
+  show("unclipped", tf::grad(sum)(point));
+  show("clipped  ", tf::grad(clipped_sum)(point));
 }
