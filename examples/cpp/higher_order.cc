@@ -10,7 +10,7 @@ namespace {
 // A line of numbers, rounded: the last digits are the machine's own.
 void show(const char* title, const tf::Tensor& numbers) {
   std::printf("%s", title);
-  for (float number : tf::reshape(numbers, {-1}).span<float>()) std::printf(" %.4f", static_cast<double>(number));
+  for (float number : numbers.span<float>()) std::printf(" %.4f", static_cast<double>(number));
   std::printf("\n");
 }
 
