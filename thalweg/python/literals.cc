@@ -230,7 +230,8 @@ class ListReader {
     next_ += static_cast<size_t>(value.size()) * size_of(to);
   }
   static bool fits_int32(const Tensor& value) {
-    for (int64_t v : strengthen(value, int64).span<int64_t>())
+    Tensor wide = strengthen(value, int64);
+    for (int64_t v : wide.span<int64_t>())
       if (v != static_cast<int32_t>(v)) return false;
     return true;
   }
