@@ -15,11 +15,7 @@ import sys
 
 def main(script, count, answers):
     """The body of a script: compares the two sides; with --engine it is one of them."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--engine", default="")
-    parser.add_argument("--count", type=int, default=count)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--show", type=int, default=40, help="differences to print")
+    parser = make_parser(count, 40)
     parser.add_argument("--show-errors", type=int, default=0, help="different classes of errors to print")
     options = parser.parse_args()
     if options.engine:
@@ -50,6 +46,16 @@ def main(script, count, answers):
     print(f"{os.path.basename(script)}: {len(pairs)} compared, {len(wrong)} differ, {len(other_errors)} refused by both with "
           f"different classes of errors, {len(missing)} ask for functions that are not there, {num_known} known differences")
     sys.exit(1 if wrong else 0)
+
+
+def make_parser(count, show):
+    """The options that every script of two sides has."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--engine", default="")
+    parser.add_argument("--count", type=int, default=count)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--show", type=int, default=show, help="differences to print")
+    return parser
 
 
 def run_sides(script, options):

@@ -7,7 +7,6 @@ Each program has two to four leaves of float64 and three to eight steps that use
 are shared, shapes broadcast, and some leaves lead nowhere. What differs is printed as a program that can be run.
 """
 
-import argparse
 import importlib
 import json
 import sys
@@ -95,12 +94,7 @@ def agree(ours, theirs):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--engine", default="")
-    parser.add_argument("--count", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--show", type=int, default=3, help="disagreements to print")
-    options = parser.parse_args()
+    options = both.make_parser(2000, 3).parse_args()
     if options.engine:
         for answer in answers(importlib.import_module(options.engine), options.count, options.seed):
             print(json.dumps(answer))

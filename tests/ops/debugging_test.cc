@@ -4,21 +4,12 @@
 
 #include <string>
 
+#include "tests/ops/outcome.h"
 #include "thalweg/core/error.h"
 #include "thalweg/ops/creation.h"
 
 namespace thalweg {
 namespace {
-
-/// The type and text of the error a call raises, as "Type: text".
-template <class F> std::string outcome(F call) {
-  try {
-    call();
-  } catch (const Error& e) {
-    return std::string(e.type()) + ": " + e.what();
-  }
-  return "passes";
-}
 
 TEST(Debugging, PassesWhatHolds) {
   Tensor x = {1, 2, 3};

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <thread>
 
+#include "tests/ops/outcome.h"
 #include "thalweg/autodiff/gradient_tape.h"
 #include "thalweg/core/error.h"
 #include "thalweg/ops/casting.h"
@@ -28,15 +29,6 @@ IndexedSlices slices(const TensorLike& indices, const TensorLike& values) {
   return {values.as(DType::float32), indices.as(DType::int32), {}};
 }
 
-/// The type and text of the error a call raises, as "Type: text".
-template <class F> std::string outcome(F call) {
-  try {
-    call();
-  } catch (const Error& e) {
-    return std::string(e.type()) + ": " + e.what();
-  }
-  return "passes";
-}
 template <class F> std::string type_of(F call) {
   std::string text = outcome(call);
   return text.substr(0, text.find(':'));

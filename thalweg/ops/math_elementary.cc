@@ -146,38 +146,30 @@ const Op& Square = define_op({
     .traits = elementwise,
 });
 
-constexpr Kernel reciprocal_grad_kernel = kernel::binary<fc_types>([](auto y, auto dy) {
-  using T = decltype(y);
-  T z = conjugate(y);
-  return dy == T(0) ? T(0) : -dy * z * z;  // no gradient stays none, even at 0
-});
-void grad_of_reciprocal_grad(GradCall& g) {
-  Tensor y = conj(g.input(0));
-  if (g.wants(0)) g.input_grad(0, -2 * conj(g.output_grad()) * g.input(1) * y);
-  if (g.wants(1)) g.input_grad(1, apply1(g.op, {y, g.output_grad()}));
+// TensorFlow has it under two names.
+OpDef reciprocal_grad(const char* name) {
+  return {
+      .name = name,
+      .doc = "The gradient of 1 / x: -dy * y^2.",
+      .signature = "y: T, dy: T -> z: T",
+      .infer = infer::same_shape,
+      .kernel = kernel::binary<fc_types>([](auto y, auto dy) {
+        using T = decltype(y);
+        T z = conjugate(y);
+        return dy == T(0) ? T(0) : -dy * z * z;  // no gradient stays none, even at 0
+      }),
+      .grad =
+          [](GradCall& g) {
+            Tensor y = conj(g.input(0));
+            if (g.wants(0)) g.input_grad(0, -2 * conj(g.output_grad()) * g.input(1) * y);
+            if (g.wants(1)) g.input_grad(1, apply1(g.op, {y, g.output_grad()}));
+          },
+      .grad_reads = reads::all_inputs,
+      .traits = elementwise,
+  };
 }
-
-const Op& ReciprocalGrad = define_op({
-    .name = "ReciprocalGrad",
-    .doc = "The gradient of 1 / x: -dy * y^2.",
-    .signature = "y: T, dy: T -> z: T",
-    .infer = infer::same_shape,
-    .kernel = reciprocal_grad_kernel,
-    .grad = grad_of_reciprocal_grad,
-    .grad_reads = reads::all_inputs,
-    .traits = elementwise,
-});
-
-const Op& InvGrad = define_op({
-    .name = "InvGrad",
-    .doc = "The gradient of 1 / x: -dy * y^2.",
-    .signature = "y: T, dy: T -> z: T",
-    .infer = infer::same_shape,
-    .kernel = reciprocal_grad_kernel,
-    .grad = grad_of_reciprocal_grad,
-    .grad_reads = reads::all_inputs,
-    .traits = elementwise,
-});
+const Op& ReciprocalGrad = define_op(reciprocal_grad("ReciprocalGrad"));
+const Op& InvGrad = define_op(reciprocal_grad("InvGrad"));
 
 const Op& Reciprocal = define_op({
     .name = "Reciprocal",
