@@ -4,17 +4,15 @@
 
 #include "thalweg/core/error.h"
 #include "thalweg/core/threads.h"
-#include "thalweg/kernels/scalar_arithmetic.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/elements.h"
 #include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/infer.h"
+#include "thalweg/ops/scatter_updates.h"
 #include "thalweg/ops/variable_access.h"
 
 namespace thalweg {
 namespace {
-
-namespace scalar = kernels::scalar;
 
 struct VarHandleAttrs {
   std::string container = "";
@@ -100,12 +98,6 @@ const Op& AssignVariableOp = define_op({
     .traits = changes_variable,
 });
 
-struct Plus {
-  template <class T> auto operator()(T x, T y) const { return scalar::add(x, y); }
-};
-struct Minus {
-  template <class T> auto operator()(T x, T y) const { return scalar::subtract(x, y); }
-};
 // Element by element in the variable's own memory.
 template <class F> void change_in_place(const KernelCall& c) {
   VariableResource& variable = variable_input(c, 0, c.dtype(1));
@@ -129,7 +121,7 @@ const Op& AssignAddVariableOp = define_op({
     .signature = "resource: resource, value: dtype ->",
     .types = {{"dtype", number_types}},
     .infer = infer_change,
-    .kernel = {change_in_place<Plus>},
+    .kernel = {change_in_place<scatter::Plus>},
     .traits = changes_variable,
 });
 const Op& AssignSubVariableOp = define_op({
@@ -138,7 +130,7 @@ const Op& AssignSubVariableOp = define_op({
     .signature = "resource: resource, value: dtype ->",
     .types = {{"dtype", number_types}},
     .infer = infer_change,
-    .kernel = {change_in_place<Minus>},
+    .kernel = {change_in_place<scatter::Minus>},
     .traits = changes_variable,
 });
 
