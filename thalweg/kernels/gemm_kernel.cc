@@ -12,8 +12,8 @@ namespace thalweg::kernels {
 namespace {
 
 constexpr int max_rows = 12;
-constexpr int64_t depth_block = 256;   // k of one pass: a panel of B stays in the first-level cache
-constexpr int64_t row_block = 96;      // a multiple of 6 and of 12
+constexpr int64_t depth_block = 512;   // k of one pass: long, because every pass reads and writes C again
+constexpr int64_t row_block = 96;      // a multiple of 6 and of 12; a block of A stays in the second-level cache
 constexpr int64_t column_block = 512;  // a multiple of every panel width
 
 /// One register tile: `rows` x `columns` of C. Rows of B are `b_row` apart and as wide as a panel.
@@ -54,6 +54,7 @@ template <class T, int lanes, int rows, int vectors> [[gnu::always_inline]] inli
   const T* a[groups];
   for (int g = 0; g < groups; ++g) a[g] = t.a + 3 * g * t.a_row;
   const T* b = t.b;
+  for (int i = 0; i < rows; ++i) __builtin_prefetch(t.c + (rows + i) * t.c_row, 1);  // what the next tile adds to
   const int64_t a_row = t.a_row, a_column = t.a_column, b_row = t.b_row;
   for (int64_t p = t.k; p > 0; --p) {
     Vector x[vectors];
@@ -180,7 +181,7 @@ void compute_block(const Product<T>& p, const Kernels<T>& kernel, int64_t row, i
   const int64_t width = p.width;
   // A column-major A is gathered tile by tile; a row-major one is read in place unless many panels will pass over it.
   const bool gather = p.a.column != 1 && column_end - column > 2 * width;
-  const bool compact = !gather && p.a.column == 1 && column_end - column >= 8 * width && p.k > depth_block;
+  const bool compact = !gather && p.a.column == 1 && column_end - column >= 8 * width && p.k > 256;
   constexpr int64_t small_size = 512;
   alignas(64) T small[small_size];  // a tiny product should not ask for thread storage
   T* block = nullptr;
