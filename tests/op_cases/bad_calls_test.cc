@@ -220,6 +220,15 @@ class Mutator {
       case AttrKind::tensor:
         v = Tensor();
         break;
+      case AttrKind::shapes:
+        v = std::vector<Shape>(random_() % 3, pick(std::vector<Shape>{{}, {-1}, {INT64_MAX, 2}}));
+        break;
+      case AttrKind::function:
+        v = FunctionAttr();
+        break;
+      case AttrKind::functions:
+        v = std::vector<FunctionAttr>(random_() % 3);
+        break;
     }
     type.set(attrs, row, v);
   }

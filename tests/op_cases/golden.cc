@@ -211,6 +211,13 @@ std::vector<std::string> names_with_cases(bool is_function) {
   return {names.begin(), names.end()};
 }
 
+Shape shape_from_json(const json& j) {
+  if (j.is_null()) return Shape::unknown_rank();
+  Shape s;
+  for (const json& d : j) s.push_back(d.is_null() ? -1 : d.get<int64_t>());
+  return s;
+}
+
 AttrValue attr_from_json(const json& j, AttrKind kind, const std::string& family) {
   if (j.is_object() && j.contains("tensor")) return read_tensor(j["tensor"], families().at(family).data);
   if (j.is_null() && kind != AttrKind::shape) return {};
@@ -225,11 +232,12 @@ AttrValue attr_from_json(const json& j, AttrKind kind, const std::string& family
       return j.get<std::string>();
     case AttrKind::dtype:
       return dtype_named(j.get<std::string>());
-    case AttrKind::shape: {
-      if (j.is_null()) return Shape::unknown_rank();
-      Shape s;
-      for (const json& d : j) s.push_back(d.is_null() ? -1 : d.get<int64_t>());
-      return s;
+    case AttrKind::shape:
+      return shape_from_json(j);
+    case AttrKind::shapes: {
+      std::vector<Shape> v;
+      for (const json& s : j) v.push_back(shape_from_json(s));
+      return v;
     }
     case AttrKind::integers:
       if (j.is_number()) return j.get<int64_t>();
@@ -249,6 +257,9 @@ AttrValue attr_from_json(const json& j, AttrKind kind, const std::string& family
     }
     case AttrKind::tensor:
       return strong(literal_from_json(j));
+    case AttrKind::function:
+    case AttrKind::functions:
+      throw std::runtime_error("a row cannot hold a function");
   }
   return {};
 }

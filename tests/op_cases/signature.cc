@@ -95,6 +95,7 @@ struct DefaultText {
   std::string operator()(DType v) const { return std::string(name_of(v)); }
   std::string operator()(const Shape& v) const { return v.has_rank() ? v.brackets() : "<unknown>"; }
   std::string operator()(const Tensor& v) const { return v.str(); }
+  std::string operator()(const FunctionAttr&) const { return "<unknown>"; }
   template <class T> std::string operator()(const std::vector<T>& v) const {
     std::string text = "[";
     text.append(joined(v.size(), [&](size_t i) { return (*this)(v[i]); })).append("]");

@@ -44,8 +44,8 @@ Backprop::Backprop(Log& log, int tape, bool consume)
       needed_(end_ - start_) {}
 
 Tensor* Backprop::place_of(const TensorImpl* t) {
-  if (log_.follows(tape_, t) && t->track_entry < end_)
-    return &slots_[log_.entries()[t->track_entry].first_slot + static_cast<uint32_t>(t->output_index) - first_slot_];
+  if (log_.follows(tape_, t) && t->track_slot - first_slot_ < slots_.size())
+    return &slots_[t->track_slot - first_slot_];
   uint32_t i = log_.watched().find(t);
   return i < leaves_.size() && (log_.watched()[i].tapes & Log::bit(tape_)) ? &leaves_[i] : nullptr;
 }
@@ -66,10 +66,8 @@ void Backprop::add_target(const Tensor& target, const Tensor& gradient) {
 }
 
 bool Backprop::leads_to_source(const TensorImpl* t) const {
-  if (log_.follows(tape_, t) && t->track_entry < end_) {
-    uint32_t slot = log_.entries()[t->track_entry].first_slot + static_cast<uint32_t>(t->output_index) - first_slot_;
-    return needed_[t->track_entry - start_] || slot_sources_[slot];
-  }
+  if (log_.follows(tape_, t) && t->track_slot - first_slot_ < slots_.size())
+    return needed_[log_.entry_of(t) - start_] || slot_sources_[t->track_slot - first_slot_];
   uint32_t i = log_.watched().find(t);
   return i < leaf_sources_.size() && leaf_sources_[i];
 }

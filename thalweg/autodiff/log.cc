@@ -37,8 +37,7 @@ TensorImpl* outline_of(const TensorImpl& t) {
   o->device = t.device;
   o->form = Form::outline;
   o->track = t.track;
-  o->track_entry = t.track_entry;
-  o->output_index = t.output_index;
+  o->track_slot = t.track_slot;
   return o;
 }
 
@@ -260,16 +259,15 @@ Entry& Log::append(uint64_t tapes, size_t inputs, size_t outputs) {
   e.tapes = tapes;
   e.inputs = static_cast<uint32_t>(inputs);
   e.outputs = static_cast<uint32_t>(outputs);
-  e.first_slot = num_slots_;
-  num_slots_ += e.outputs;
+  e.first_slot = num_slots();
+  slot_entries_.insert(slot_entries_.end(), outputs, static_cast<uint32_t>(entries_.size() - 1));
   return e;
 }
 
-void Log::follow(TensorImpl* output, int32_t index) {
+void Log::follow(TensorImpl* output, uint32_t slot) {
   if (!can_have_gradient(output->dtype)) return;
   output->track = serial_;
-  output->track_entry = static_cast<uint32_t>(entries_.size() - 1);
-  output->output_index = index;
+  output->track_slot = slot;
 }
 
 void Log::record(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl* const> out) {
@@ -288,7 +286,7 @@ void Log::record(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, st
     *place++ = keep ? hold(t) : outline_of(*t);
   }
   for (size_t i = 0; i < out.size(); ++i) {
-    follow(out[i], static_cast<int32_t>(i));
+    follow(out[i], e.first_slot + static_cast<uint32_t>(i));
     bool keep = Reads::has(op.grad_reads.outputs, i) || !out[i]->buffer;
     *place++ = keep ? hold(out[i]) : outline_of(*out[i]);
   }
@@ -307,7 +305,7 @@ void Log::record(std::span<const Tensor> in, std::span<const Tensor> out, std::u
     *place++ = keep ? hold(t.get()) : outline_of(*t.get());
   }
   for (size_t i = 0; i < out.size(); ++i) {
-    follow(out[i].get(), static_cast<int32_t>(i));
+    follow(out[i].get(), e.first_slot + static_cast<uint32_t>(i));
     *place++ = out[i].impl()->buffer ? outline_of(*out[i].get()) : hold(out[i].get());
   }
 }
@@ -350,7 +348,8 @@ void Log::reset() {
   if (chunks_.size() > 64) chunks_.resize(64);
   chunk_used_ = chunks_used_ = 0;
   used_ = open_ = active_ = automatic_ = 0;
-  latest_start_ = num_slots_ = 0;
+  slot_entries_.clear();
+  latest_start_ = 0;
   released_.store(0, std::memory_order_relaxed);
   abandoned_.store(0, std::memory_order_relaxed);
   if (thread_state.recorder == this) thread_state.recorder = nullptr;

@@ -90,12 +90,16 @@ class Log final : public Recorder {
   void access(const Tensor& handle) override;
 
   const std::vector<Entry>& entries() const { return entries_; }
-  uint32_t num_slots() const { return num_slots_; }
+  uint32_t num_slots() const { return static_cast<uint32_t>(slot_entries_.size()); }
   const WatchList& watched() const { return watched_; }
   uint32_t start_of(int tape) const { return starts_[tape]; }
+  /// The entry that made a tensor of this log.
+  uint32_t entry_of(const TensorImpl* t) const { return slot_entries_[t->track_slot]; }
   /// Whether the tensor is a result that this tape follows.
   bool follows(int tape, const TensorImpl* t) const {
-    return t->track == serial_ && t->track_entry >= starts_[tape] && (entries_[t->track_entry].tapes & bit(tape)) != 0;
+    if (t->track != serial_) return false;
+    uint32_t entry = entry_of(t);
+    return entry >= starts_[tape] && (entries_[entry].tapes & bit(tape)) != 0;
   }
   /// The tape is done with an entry: frees it unless another tape needs it.
   void consume(int tape, uint32_t entry);
@@ -110,15 +114,16 @@ class Log final : public Recorder {
   uint64_t tapes_of(const TensorImpl* t) const {
     uint64_t tapes = 0;
     if (t->track == serial_) {
-      tapes = entries_[t->track_entry].tapes & active_;
-      if (t->track_entry < latest_start_) tapes = since(tapes, t->track_entry);
+      uint32_t entry = entry_of(t);
+      tapes = entries_[entry].tapes & active_;
+      if (entry < latest_start_) tapes = since(tapes, entry);
     }
     uint32_t i = watched_.find(t);
     return i == WatchList::none ? tapes : tapes | (watched_[i].tapes & active_);
   }
   uint64_t since(uint64_t tapes, uint32_t entry) const;
   Entry& append(uint64_t tapes, size_t inputs, size_t outputs);
-  void follow(TensorImpl* output, int32_t index);
+  void follow(TensorImpl* output, uint32_t slot);
   void reset();
   void drop(Entry& entry);
   void update_thread();
@@ -130,9 +135,10 @@ class Log final : public Recorder {
   uint64_t serial_ = 0;
   uint64_t used_ = 0, open_ = 0, active_ = 0, automatic_ = 0;  // tapes: alive, begun, recording, watching variables
   uint32_t starts_[most_tapes] = {};
-  uint32_t latest_start_ = 0, num_slots_ = 0;
+  uint32_t latest_start_ = 0;
   const void* thread_ = nullptr;
   std::vector<Entry> entries_;
+  std::vector<uint32_t> slot_entries_;  // the entry that each result belongs to
   WatchList watched_;
   std::vector<std::unique_ptr<TensorImpl*[]>> chunks_;  // where entries keep their tensors, at fixed addresses
   std::vector<std::unique_ptr<TensorImpl*[]>> long_lists_;

@@ -40,15 +40,12 @@ struct alignas(64) TensorImpl {
   uint8_t device = 0;
   Weak weak = Weak::strong;
   Form form = Form::array;
-  // Where it comes from, for tapes and graphs: result `output_index` of entry `track_entry` in the log `track`.
-  int32_t output_index = 0;
-  uint32_t track_entry = 0;
+  uint32_t track_slot = 0;  // for tapes: the result with this number in the log `track`
   uint64_t track = 0;
   void* data = nullptr;
   Buffer* buffer = nullptr;  // null: the data is inline
-  void* node = nullptr;      // the graph node that makes it, while tracing
   Shape shape;
-  alignas(64) std::byte inline_data[64];
+  alignas(64) std::byte inline_data[64];  // symbolic: what the tracer knows of it
 
   static THALWEG_API TensorImpl* make();
   static THALWEG_API void destroy(TensorImpl* p);

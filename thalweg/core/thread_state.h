@@ -8,10 +8,13 @@ namespace thalweg {
 
 class Tracer;
 class Recorder;
+struct TensorImpl;
 
 struct ThreadState {
   Tracer* tracer = nullptr;
   Recorder* recorder = nullptr;
+  /// While a function is traced: computes what a symbolic tensor stands for, or throws. The caller owns the result.
+  TensorImpl* (*reveal)(TensorImpl* symbolic) = nullptr;
   uint8_t device = 0;
   bool started = false;  // false until the first op: devices can still be configured
 };

@@ -246,6 +246,18 @@ void compute(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::s
   return false;
 }
 
+/// What tracing computes at once instead of adding a node for it: what does not depend on symbolic values, unless it
+/// has effects or is large.
+bool is_known_now(const Op& op, std::span<const TensorRef> in, std::span<TensorImpl* const> out) {
+  constexpr int64_t most_bytes = 10 << 20;
+  if (op.traits.stateful) return false;
+  for (const TensorRef& t : in)
+    if (t.p->form == Form::symbolic && !(op.traits.shape_only && t.p->shape.is_fully_defined())) return false;
+  for (const TensorImpl* o : out)
+    if (o->shape.is_fully_defined() && o->shape.num_elements() > most_bytes / 16) return false;
+  return true;
+}
+
 // Outputs and working memory: what ran out of it names the op.
 constexpr const char* no_memory = "out of memory: the system has none left to work in";
 [[noreturn, gnu::cold, gnu::noinline]] void refuse_memory(const Op& op, const std::string& why) {
@@ -273,16 +285,18 @@ void apply(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::spa
   }
   if (op.attrs && !attrs.p) attrs = op.default_attrs();
   ThreadState& state = thread_state;
+  if (op.follow && state.recorder) [[unlikely]]
+    return op.follow(op, in, attrs, out);
   if (!state.started) [[unlikely]]
     detail::start_devices();
   Outputs outputs(out, state.device);
   try {
     InferCall infer(op, in, attrs, out);
     op.infer(infer);
-    if (state.tracer) [[unlikely]]
+    if (state.tracer && !is_known_now(op, in, out)) [[unlikely]]
       state.tracer->add(op, in, attrs, out);
     else compute(op, in, attrs, out, state.recorder ? 0 : temporaries);
-    if (detail::inspected.load(std::memory_order_relaxed) && !state.tracer) [[unlikely]]
+    if (detail::inspected.load(std::memory_order_relaxed) && out.size() > 0 && out[0]->form == Form::array) [[unlikely]]
       detail::inspect(op, in, out);
   } catch (const ResourceExhaustedError& error) {
     refuse_memory(op, error.what());

@@ -9,11 +9,14 @@
 
 namespace thalweg {
 
-/// Sees every op while a function is traced.
+/// Sees the ops whose results depend on symbolic tensors, or that have effects, while a function is traced.
 class Tracer {
  public:
   virtual ~Tracer() = default;
+  /// Adds a node whose results are `out`: described, and symbolic from now on.
   virtual void add(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl* const> out) = 0;
+  /// What is known of the dimensions that a symbolic vector of integers stands for.
+  virtual Shape known_dims(const TensorImpl& vector) const = 0;
 };
 /// The way back through something that is no op: a custom gradient, a call of a traced function.
 class BackwardFunction {

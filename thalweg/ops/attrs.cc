@@ -27,6 +27,9 @@ template <> struct Kind<std::vector<float>> : Stored<AttrKind::reals, std::vecto
 template <> struct Kind<std::vector<std::string>> : Stored<AttrKind::texts, std::vector<std::string>> {};
 template <> struct Kind<std::vector<DType>> : Stored<AttrKind::dtypes, std::vector<DType>> {};
 template <> struct Kind<Tensor> : Stored<AttrKind::tensor, Tensor> {};
+template <> struct Kind<std::vector<Shape>> : Stored<AttrKind::shapes, std::vector<Shape>> {};
+template <> struct Kind<FunctionAttr> : Stored<AttrKind::function, FunctionAttr> {};
+template <> struct Kind<std::vector<FunctionAttr>> : Stored<AttrKind::functions, std::vector<FunctionAttr>> {};
 template <class T> struct Kind<std::optional<T>> : Kind<T> {};
 
 template <class T> inline constexpr bool is_optional = false;
@@ -106,6 +109,7 @@ struct ToText {
   std::string operator()(DType v) const { return std::string(name_of(v)); }
   std::string operator()(const Shape& v) const { return v.brackets(); }
   std::string operator()(const Tensor& v) const { return v.str(); }
+  std::string operator()(const FunctionAttr& v) const { return v ? "a function" : "None"; }
   template <class T> std::string operator()(const std::vector<T>& v) const {
     std::string text = "[";
     for (const T& item : v) text += (text.size() > 1 ? ", " : "") + (*this)(item);
@@ -137,6 +141,9 @@ template const MemberType& member_type<std::vector<float>>();
 template const MemberType& member_type<std::vector<double>>();
 template const MemberType& member_type<std::vector<std::string>>();
 template const MemberType& member_type<std::vector<DType>>();
+template const MemberType& member_type<std::vector<Shape>>();
+template const MemberType& member_type<FunctionAttr>();
+template const MemberType& member_type<std::vector<FunctionAttr>>();
 template const MemberType& member_type<std::optional<bool>>();
 template const MemberType& member_type<std::optional<int64_t>>();
 template const MemberType& member_type<std::optional<double>>();

@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,13 +44,33 @@ class Axis {
   bool given_ = false, single_ = false;
 };
 
+class FunctionBody;
+/// A traced function as an attribute: a branch of a conditional, the body of a loop.
+using FunctionAttr = std::shared_ptr<const FunctionBody>;
+
 /// A value of an attribute as generic code passes it around; nothing at all is Python's None.
 using AttrValue = std::variant<std::monostate, bool, int64_t, double, std::string, DType, Shape, std::vector<int64_t>,
-                               std::vector<double>, std::vector<std::string>, std::vector<DType>, Tensor>;
+                               std::vector<double>, std::vector<std::string>, std::vector<DType>, Tensor,
+                               std::vector<Shape>, FunctionAttr, std::vector<FunctionAttr>>;
 std::string to_string(const AttrValue& value);
 
 /// What kinds of member a struct may have.
-enum class AttrKind : uint8_t { boolean, integer, real, text, dtype, shape, integers, reals, texts, dtypes, tensor };
+enum class AttrKind : uint8_t {
+  boolean,
+  integer,
+  real,
+  text,
+  dtype,
+  shape,
+  integers,
+  reals,
+  texts,
+  dtypes,
+  tensor,
+  shapes,
+  function,
+  functions,
+};
 
 /// How generic code reads and writes one member; one constant per C++ type, not per member.
 struct MemberType {

@@ -5,6 +5,7 @@
 
 #include "thalweg/core/convert.h"
 #include "thalweg/core/error.h"
+#include "thalweg/ops/apply.h"
 #include "thalweg/ops/infer.h"
 
 namespace thalweg {
@@ -187,15 +188,19 @@ int64_t InferCall::scalar(int i) const {
 
 Shape InferCall::shape_value(int i) const {
   require_rank(i, 1);
-  if (!has_value(i))
-    return shape(i).is_fully_defined() && shape(i)[0] <= Shape::max_rank ? Shape::of_rank(static_cast<int>(shape(i)[0]))
-                                                                         : Shape::unknown_rank();
+  if (!has_value(i)) return partial_value(i);
   Shape result;
   for (int64_t d : values(i)) {
     if (d < 0) fail("the shape has a negative dimension, " + std::to_string(d));
     result.push_back(d);
   }
   return result;
+}
+
+Shape InferCall::partial_value(int i) const {
+  if (thread_state.tracer) return thread_state.tracer->known_dims(*in_[static_cast<size_t>(i)].p);
+  return shape(i).is_fully_defined() && shape(i)[0] <= Shape::max_rank ? Shape::of_rank(static_cast<int>(shape(i)[0]))
+                                                                       : Shape::unknown_rank();
 }
 
 DType InferCall::find_result_dtype(int i) const {

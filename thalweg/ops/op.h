@@ -30,13 +30,21 @@ class InferCall {
   /// The inputs of one argument of the signature: several where it is a list.
   std::span<const TensorRef> argument(int i) const;
   /// Whether the value of an input is known now (it is not while tracing).
-  bool has_value(int i) const { return in_[static_cast<size_t>(i)].p->form != Form::symbolic; }
+  bool has_value(int i) const {
+    if (in_[static_cast<size_t>(i)].p->form != Form::symbolic) return true;
+    missed_value_ = true;
+    return false;
+  }
+  /// Whether a value was asked for that is not known yet: with it, the answer may be another.
+  bool missed_value() const { return missed_value_; }
   /// The value of a small integer input, as int64; call only when it has a value.
   std::vector<int64_t> values(int i) const;
   /// The one value of an integer input; fails unless it is a scalar (or has one element).
   int64_t scalar(int i) const;
-  /// A shape given as a value: -1 is unknown; unknown while tracing. Fails on other negative numbers.
+  /// A shape given as a value; while tracing, as far as it is known. Fails on negative dimensions.
   Shape shape_value(int i) const;
+  /// What is known of the dimensions that a vector without a value stands for.
+  Shape partial_value(int i) const;
 
   /// Describes output i; without a dtype it is the one the signature says.
   void output(int i, DType dtype, const Shape& shape) {
@@ -65,6 +73,7 @@ class InferCall {
   AttrsRef attrs_;
   std::span<const TensorRef> in_;
   std::span<TensorImpl* const> out_;
+  mutable bool missed_value_ = false;
 };
 
 /// What a kernel sees: checked inputs, allocated outputs.
@@ -117,6 +126,7 @@ struct Traits {
   bool elementwise = false;
   bool commutative = false;
   bool stateful = false;                     // must run exactly once per call, in program order
+  bool observes = false;                     // stateful, but changes nothing: nobody misses it when it is not used
   bool view = false;                         // the kernel shares an input's memory instead of filling its own
   bool shape_only = false;                   // dtype and shape of the inputs decide everything
   bool broadcasts = false;                   // inputs are repeated to a common shape: their gradients are summed back
@@ -157,6 +167,8 @@ struct OpDef {
   void (*grad)(GradCall&) = nullptr;
   Reads grad_reads = {};
   Traits traits = {};
+  /// Ops with functions inside: makes the call so that the active tape can go back through it, and records that.
+  void (*follow)(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out) = nullptr;
 };
 
 /// One argument or result of a signature.

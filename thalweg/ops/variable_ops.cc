@@ -74,7 +74,7 @@ const Op& ReadVariableOp = define_op({
     .kernel = {[](const KernelCall& c) { c.adopt(0, variable_of(c.tensor(0)).read()); }},
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad()); },
     .grad_reads = reads::nothing,
-    .traits = {.stateful = true, .view = true},
+    .traits = {.stateful = true, .observes = true, .view = true},
 });
 
 struct AssignAttrs {
@@ -144,7 +144,7 @@ const Op& VarIsInitializedOp = define_op({
           c.output(0, Shape{});
         },
     .kernel = {[](const KernelCall& c) { *c.output<bool>() = variable_of(c.tensor(0)).is_initialized(); }},
-    .traits = {.stateful = true, .not_differentiable = "its result is a truth value"},
+    .traits = {.stateful = true, .observes = true, .not_differentiable = "its result is a truth value"},
 });
 
 struct ShapeAttrs {
@@ -170,7 +170,7 @@ const Op& VariableShape = define_op({
         else c.output<int64_t>()[i] = shape[i];
       }
     }},
-    .traits = {.stateful = true, .not_differentiable = "its result is an integer"},
+    .traits = {.stateful = true, .observes = true, .not_differentiable = "its result is an integer"},
 });
 
 struct DestroyAttrs {

@@ -33,6 +33,12 @@ const char* kind_name(AttrKind kind) {
       return "list of DataType";
     case AttrKind::tensor:
       return "tensor";
+    case AttrKind::shapes:
+      return "list of shapes";
+    case AttrKind::function:
+      return "function";
+    case AttrKind::functions:
+      return "list of functions";
   }
   return "value";
 }
@@ -139,6 +145,18 @@ std::vector<double> to_reals(PyObject* value, const char* name) {
   return to_list<double>(value, name, AttrKind::reals, to_real);
 }
 
+// A traced function is an opaque object in Python, or an object that has one as `_body`.
+constexpr const char* function_capsule = "thalweg.FunctionBody";
+FunctionAttr to_function(PyObject* value, const char* name) {
+  nb::object body = PyCapsule_CheckExact(value) ? nb::borrow(value) : nb::getattr(value, "_body", nb::none());
+  void* held = PyCapsule_GetPointer(body.ptr(), function_capsule);
+  if (!held) {
+    PyErr_Clear();
+    refuse(AttrKind::function, name, value);
+  }
+  return *static_cast<FunctionAttr*>(held);
+}
+
 /// Each kind of value as Python shows it.
 struct ToPython {
   nb::object operator()(std::monostate) const { return nb::none(); }
@@ -151,6 +169,12 @@ struct ToPython {
     return v.has_rank() ? nb::object(nb::list(shape_tuple(v))) : nb::none();
   }
   nb::object operator()(const Tensor& v) const { return nb::steal(wrap(v)); }
+  nb::object operator()(const FunctionAttr& v) const {
+    if (!v) return nb::none();
+    return nb::steal(PyCapsule_New(new FunctionAttr(v), function_capsule, [](PyObject* capsule) {
+      delete static_cast<FunctionAttr*>(PyCapsule_GetPointer(capsule, function_capsule));
+    }));
+  }
   template <class T> nb::object operator()(const std::vector<T>& v) const {
     nb::list list;
     for (const T& item : v) list.append((*this)(item));
@@ -196,6 +220,12 @@ AttrValue to_attr_value(PyObject* value, const MemberType& type, const char* nam
       // A bare number takes the dtype of the call: uniform([2], maxval=3) draws reals.
       if (&type == &member_type<Parameter>()) return weak_tensor(value);
       return natural_tensor(value);
+    case AttrKind::shapes:
+      return to_list<Shape>(value, name, type.kind, [](PyObject* item, const char*) { return to_shape(item); });
+    case AttrKind::function:
+      return to_function(value, name);
+    case AttrKind::functions:
+      return to_list<FunctionAttr>(value, name, type.kind, to_function);
   }
   return {};
 }
