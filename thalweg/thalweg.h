@@ -13,6 +13,7 @@
 #include "thalweg/core/version.h"
 #include "thalweg/core/warning.h"
 #include "thalweg/io/npy.h"
+#include "thalweg/io/serialize_tensor.h"
 #include "thalweg/ops/activation.h"
 #include "thalweg/ops/bitwise.h"
 #include "thalweg/ops/blocks.h"

@@ -70,8 +70,8 @@ enum class TypeNumber : int32_t {};
 /// The value of an attribute.
 struct AttrValue {
   /// In the order of the numbers 1 to 10, after nothing at all; the boxed text is a placeholder.
-  std::variant<std::monostate, Boxed<ListValue>, std::string, int64_t, float, bool, TypeNumber,
-               TensorShapeProto, Boxed<TensorProto>, Boxed<std::string>, Boxed<NameAttrList>>
+  std::variant<std::monostate, Boxed<ListValue>, std::string, int64_t, float, bool, TypeNumber, TensorShapeProto,
+               Boxed<TensorProto>, Boxed<std::string>, Boxed<NameAttrList>>
       value;
 };
 

@@ -71,8 +71,7 @@ Tensor strings_of_content(const std::string& content, const Shape& shape, int64_
   lengths.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) lengths.push_back(in.varint());
   tensor = Tensor::empty(DType::string, shape);
-  for (int64_t i = 0; i < count; ++i)
-    tensor.mutable_data<std::string>()[i] = in.take(lengths[static_cast<size_t>(i)]);
+  for (int64_t i = 0; i < count; ++i) tensor.mutable_data<std::string>()[i] = in.take(lengths[static_cast<size_t>(i)]);
   if (!in.at_end()) refuse("its content goes on after the last string");
   return tensor;
 }
@@ -152,7 +151,7 @@ Shape from_shape_proto(const proto::TensorShapeProto& message) {
   return shape;
 }
 
-TensorProto to_tensor_proto(const Tensor& tensor, const TensorProtoOptions& options) {
+TensorProto to_tensor_proto(const Tensor& tensor, TensorProtoForm form) {
   if (!tensor.defined()) throw ValueError("None values not supported: a TensorProto needs a tensor");
   if (tensor.impl()->form != Form::array)
     throw TypeError("a TensorProto needs a value, which a symbolic tensor has only when its graph runs");
@@ -163,7 +162,9 @@ TensorProto to_tensor_proto(const Tensor& tensor, const TensorProtoOptions& opti
   message.dtype = static_cast<int32_t>(dtype);
   message.tensor_shape = to_shape_proto(tensor.shape());
   const auto count = static_cast<size_t>(tensor.size());
-  if (!is_object(dtype) && (options.content || (count > 1 && content_types.has(dtype)))) {
+  const bool as_bytes = form == TensorProtoForm::brief ? count > 1 && content_types.has(dtype)
+                                                       : form == TensorProtoForm::content && !is_object(dtype);
+  if (as_bytes) {
     if (count) message.tensor_content.assign(tensor.mutable_data<const char>(), tensor.nbytes());
     return message;
   }

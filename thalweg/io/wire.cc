@@ -45,7 +45,10 @@ std::string Writer::take() {
 }
 
 Reader::Reader(std::string_view bytes, const char* what)
-    : rest_(bytes), what_(what), depth_(0), own_budget_(free_bytes + bytes_per_byte * bytes.size()),
+    : rest_(bytes),
+      what_(what),
+      depth_(0),
+      own_budget_(free_bytes + bytes_per_byte * bytes.size()),
       budget_(&own_budget_) {}
 
 Reader::Reader(std::string_view bytes, const Reader& outer)

@@ -22,15 +22,15 @@ namespace thalweg::io::wire {
 /// A member and its number. A message that is a plain member is always written, an optional one when it is there.
 template <class M, class T> struct Field {
   uint32_t number;
-  T M::*member;
+  T M::* member;
 };
-template <class M, class T> constexpr Field<M, T> field(uint32_t number, T M::*member) { return {number, member}; }
+template <class M, class T> constexpr Field<M, T> field(uint32_t number, T M::* member) { return {number, member}; }
 /// Alternative I of a variant (a `oneof`) and its number.
 template <size_t I, class M, class V> struct Choice {
   uint32_t number;
-  V M::*member;
+  V M::* member;
 };
-template <size_t I, class M, class V> constexpr Choice<I, M, V> choice(uint32_t number, V M::*member) {
+template <size_t I, class M, class V> constexpr Choice<I, M, V> choice(uint32_t number, V M::* member) {
   return {number, member};
 }
 
