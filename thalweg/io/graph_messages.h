@@ -19,49 +19,49 @@ namespace thalweg::proto {
 struct TensorShapeProto {
   struct Dim {
     int64_t size = 0;
-    std::string name;
+    std::string name = {};
   };
-  std::vector<Dim> dim;
+  std::vector<Dim> dim = {};
   bool unknown_rank = false;
 };
 
 /// A tensor: its bytes, or its elements in the list of their type, of which the last one fills the rest.
 struct TensorProto {
   int32_t dtype = 0;  // the number of a DType, as in all messages
-  TensorShapeProto tensor_shape;
+  TensorShapeProto tensor_shape = {};
   int32_t version_number = 0;
-  std::string tensor_content;
-  std::vector<float> float_val;
-  std::vector<double> double_val;
-  std::vector<int32_t> int_val;  // int32, int16, uint16, int8, uint8
-  std::vector<std::string> string_val;
-  std::vector<float> scomplex_val;  // pairs, as dcomplex_val
-  std::vector<int64_t> int64_val;
-  std::vector<bool> bool_val;
-  std::vector<double> dcomplex_val;
-  std::vector<int32_t> half_val;  // the bits of float16 and bfloat16
-  std::vector<uint32_t> uint32_val;
-  std::vector<uint64_t> uint64_val;
+  std::string tensor_content = {};
+  std::vector<float> float_val = {};
+  std::vector<double> double_val = {};
+  std::vector<int32_t> int_val = {};  // int32, int16, uint16, int8, uint8
+  std::vector<std::string> string_val = {};
+  std::vector<float> scomplex_val = {};  // pairs, as dcomplex_val
+  std::vector<int64_t> int64_val = {};
+  std::vector<bool> bool_val = {};
+  std::vector<double> dcomplex_val = {};
+  std::vector<int32_t> half_val = {};  // the bits of float16 and bfloat16
+  std::vector<uint32_t> uint32_val = {};
+  std::vector<uint64_t> uint64_val = {};
 };
 
 struct AttrValue;
 
 /// A function by name; `attr` would say which instance of a polymorphic one.
 struct NameAttrList {
-  std::string name;
-  std::map<std::string, AttrValue> attr;
+  std::string name = {};
+  std::map<std::string, AttrValue> attr = {};
 };
 
 /// A list; the one of its kind is filled.
 struct ListValue {
-  std::vector<std::string> s;
-  std::vector<int64_t> i;
-  std::vector<float> f;
-  std::vector<bool> b;
-  std::vector<int32_t> type;
-  std::vector<TensorShapeProto> shape;
-  std::vector<TensorProto> tensor;
-  std::vector<NameAttrList> func;
+  std::vector<std::string> s = {};
+  std::vector<int64_t> i = {};
+  std::vector<float> f = {};
+  std::vector<bool> b = {};
+  std::vector<int32_t> type = {};
+  std::vector<TensorShapeProto> shape = {};
+  std::vector<TensorProto> tensor = {};
+  std::vector<NameAttrList> func = {};
 };
 
 /// The number of a DType, or of a type that Thalweg does not have.
@@ -72,77 +72,77 @@ struct AttrValue {
   /// In the order of the numbers 1 to 10, after nothing at all; the boxed text is a placeholder.
   std::variant<std::monostate, Boxed<ListValue>, std::string, int64_t, float, bool, TypeNumber, TensorShapeProto,
                Boxed<TensorProto>, Boxed<std::string>, Boxed<NameAttrList>>
-      value;
+      value = {};
 };
 
 /// One op in a graph; `input` holds "node", "node:1" or "^node", inside functions "node:output:0".
 struct NodeDef {
-  std::string name, op;
-  std::vector<std::string> input;
-  std::string device;
-  std::map<std::string, AttrValue> attr;
+  std::string name = {}, op = {};
+  std::vector<std::string> input = {};
+  std::string device = {};
+  std::map<std::string, AttrValue> attr = {};
 };
 
 /// What an op takes and gives; of the ops in files, only those that functions are.
 struct OpDef {
   struct ArgDef {
-    std::string name, description;
+    std::string name = {}, description = {};
     int32_t type = 0;
-    std::string type_attr, number_attr, type_list_attr;
+    std::string type_attr = {}, number_attr = {}, type_list_attr = {};
     bool is_ref = false;
   };
   struct AttrDef {
-    std::string name, type;
-    std::optional<AttrValue> default_value;
-    std::string description;
+    std::string name = {}, type = {};
+    std::optional<AttrValue> default_value = {};
+    std::string description = {};
     bool has_minimum = false;
     int64_t minimum = 0;
-    std::optional<AttrValue> allowed_values;
+    std::optional<AttrValue> allowed_values = {};
   };
-  std::string name;
-  std::vector<ArgDef> input_arg, output_arg;
-  std::vector<AttrDef> attr;
-  std::string summary, description;
+  std::string name = {};
+  std::vector<ArgDef> input_arg = {}, output_arg = {};
+  std::vector<AttrDef> attr = {};
+  std::string summary = {}, description = {};
   bool is_aggregate = false, is_stateful = false, is_commutative = false, allows_uninitialized_input = false;
-  std::vector<std::string> control_output;
+  std::vector<std::string> control_output = {};
 };
 
 /// A function: its signature, its nodes, and which of their outputs are the results.
 struct FunctionDef {
   struct ArgAttrs {
-    std::map<std::string, AttrValue> attr;
+    std::map<std::string, AttrValue> attr = {};
   };
-  OpDef signature;
-  std::vector<NodeDef> node_def;
-  std::map<std::string, std::string> ret;  // name of a result -> "node:output:0"
-  std::map<std::string, AttrValue> attr;
-  std::map<std::string, std::string> control_ret;
-  std::map<uint32_t, ArgAttrs> arg_attr;
-  std::map<uint32_t, uint32_t> resource_arg_unique_id;
+  OpDef signature = {};
+  std::vector<NodeDef> node_def = {};
+  std::map<std::string, std::string> ret = {};  // name of a result -> "node:output:0"
+  std::map<std::string, AttrValue> attr = {};
+  std::map<std::string, std::string> control_ret = {};
+  std::map<uint32_t, ArgAttrs> arg_attr = {};
+  std::map<uint32_t, uint32_t> resource_arg_unique_id = {};
 };
 struct GradientDef {
-  std::string function_name, gradient_func;
+  std::string function_name = {}, gradient_func = {};
 };
 struct RegisteredGradient {
-  std::string gradient_func, registered_op_type;
+  std::string gradient_func = {}, registered_op_type = {};
 };
 struct FunctionDefLibrary {
-  std::vector<FunctionDef> function;
-  std::vector<GradientDef> gradient;
-  std::vector<RegisteredGradient> registered_gradients;
+  std::vector<FunctionDef> function = {};
+  std::vector<GradientDef> gradient = {};
+  std::vector<RegisteredGradient> registered_gradients = {};
 };
 
 /// Which versions wrote a graph and may read it.
 struct VersionDef {
   int32_t producer = 0, min_consumer = 0;
-  std::vector<int32_t> bad_consumers;
+  std::vector<int32_t> bad_consumers = {};
 };
 /// A graph and the functions that its nodes name.
 struct GraphDef {
-  std::vector<NodeDef> node;
-  std::optional<FunctionDefLibrary> library;
+  std::vector<NodeDef> node = {};
+  std::optional<FunctionDefLibrary> library = {};
   int32_t version = 0;  // what `versions` was once
-  std::optional<VersionDef> versions;
+  std::optional<VersionDef> versions = {};
 };
 
 /// The bytes of a message: the same for equal messages.

@@ -12,12 +12,12 @@ constexpr int64_t most_results = 1 << 20;
 
 std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
 
-/// The part of `total` tensors that each argument (or result) is; all lists have the same length. Empty where they do
-/// not come out even.
-std::vector<int> share_out(const std::vector<Arg>& args, size_t total) {
+/// The part of `total` tensors that each argument (or result) is; all lists have the same length. Nothing where they
+/// do not come out even.
+std::optional<std::vector<int>> share_out(const std::vector<Arg>& args, size_t total) {
   auto lists = static_cast<size_t>(std::count_if(args.begin(), args.end(), [](const Arg& a) { return a.is_list(); }));
   const size_t singles = args.size() - lists;
-  if (total < singles || (lists ? (total - singles) % lists : total - singles)) return {};
+  if (total < singles || (lists ? (total - singles) % lists : total - singles)) return std::nullopt;
   std::vector<int> counts;
   for (const Arg& a : args) counts.push_back(a.is_list() ? static_cast<int>((total - singles) / lists) : 1);
   return counts;
@@ -31,14 +31,14 @@ class DerivedWriter {
   DerivedWriter(const Op& op, const std::string& what, proto::NodeDef& node) : op_(op), what_(what), node_(node) {}
 
   void write(const std::vector<Arg>& args, std::span<const DType> types) {
-    const std::vector<int> counts = share_out(args, types.size());
-    if (counts.size() != args.size())
+    const auto counts = share_out(args, types.size());
+    if (!counts)
       throw InvalidArgumentError(what_ + ": " + std::to_string(types.size()) + " tensors do not fit the signature " +
                                  op_.signature);
     for (size_t i = 0; i < args.size(); ++i) {
-      const auto count = static_cast<size_t>(counts[i]);
+      const auto count = static_cast<size_t>((*counts)[i]);
       if (!args[i].number_attr.empty()) put(args[i].number_attr, static_cast<int64_t>(count));
-      if (args[i].mixed) put(args[i].type_attr, std::vector<DType>(types.begin(), types.begin() + counts[i]));
+      if (args[i].mixed) put(args[i].type_attr, std::vector<DType>(types.begin(), types.begin() + (*counts)[i]));
       else if (!args[i].type_attr.empty() && count) put(args[i].type_attr, types[0]);
       types = types.subspan(count);
     }
@@ -60,22 +60,22 @@ class DerivedWriter {
 class CallReader {
  public:
   CallReader(const proto::NodeDef& node, std::span<const DType> inputs, const FunctionResolver& resolver)
-      : node_(node), inputs_(inputs), resolver_(resolver), op_(find()) {}
+      : node_(node), inputs_(inputs), resolver_(resolver), op_(find()), counts_(share_out(op_.args, inputs.size())) {}
 
   NodeCall read() {
     for (const auto& [name, value] : node_.attr)
       if (!name.starts_with('_') && !is_known(name)) fail(name, "is not one that the op has");
     NodeCall call;
     call.op = &op_;
-    call.arg_counts = share_out(op_.args, inputs_.size());
-    if (call.arg_counts.size() != op_.args.size())
+    if (!counts_)
       throw InvalidArgumentError(where() + ": " + std::to_string(inputs_.size()) + " inputs do not fit the signature " +
                                  op_.signature);
+    call.arg_counts = *counts_;
     if (op_.attrs) {
       call.attrs = Attrs(*op_.attrs);
       for (int row = 0; row < static_cast<int>(op_.attrs->rows.size()); ++row) read_row(row, call.attrs);
     }
-    check_inputs(call.arg_counts);
+    check_inputs(*counts_);
     for (const Arg& result : op_.results) call.result_counts.push_back(count_of(result, call));
     return call;
   }
@@ -186,9 +186,8 @@ class CallReader {
   DType type_of(const std::string& attr) const {
     if (auto found = node_.attr.find(attr); found != node_.attr.end())
       return std::get<DType>(value_of(found->second, AttrKind::dtype, attr));
-    const std::vector<int> counts = share_out(op_.args, inputs_.size());
-    for (size_t i = 0, at = 0; i < op_.args.size(); at += static_cast<size_t>(counts[i++]))
-      if (op_.args[i].type_attr == attr && counts[i] > 0) return inputs_[at];
+    for (size_t i = 0, at = 0; i < op_.args.size(); at += static_cast<size_t>((*counts_)[i++]))
+      if (op_.args[i].type_attr == attr && (*counts_)[i] > 0) return inputs_[at];
     return DType::invalid;
   }
 
@@ -211,6 +210,7 @@ class CallReader {
   std::span<const DType> inputs_;
   const FunctionResolver& resolver_;
   const Op& op_;
+  const std::optional<std::vector<int>> counts_;
 };
 
 }  // namespace
