@@ -17,6 +17,8 @@ WRITTEN_HERE = {
     "clip_by_norm": "thalweg._functions",
     "clip_by_value": "thalweg._functions",
     "linalg.global_norm": "thalweg._functions",
+    "make_ndarray": "thalweg._protos",
+    "make_tensor_proto": "thalweg._protos",
     "math.scalar_mul": "thalweg._functions",
     "scalar_mul": "thalweg._functions",
     "print": "thalweg._print",

@@ -19,4 +19,5 @@ NB_MODULE(_thalweg, module) {
   define_dlpack(module);
   define_variables(module);
   define_tapes(module);
+  define_protos(module);
 }

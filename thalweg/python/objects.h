@@ -134,5 +134,6 @@ void define_devices(nb::module_& module);
 void define_dlpack(nb::module_& module);
 void define_variables(nb::module_& module);
 void define_tapes(nb::module_& module);
+void define_protos(nb::module_& module);
 
 }  // namespace thalweg::python

@@ -5,6 +5,7 @@ from thalweg import _thalweg
 
 _only_here = {name.rpartition(".")[2]: function for name, function in _thalweg.functions().items()
               if name.startswith("compat.v1.")}
+_only_here |= {"TensorProto": _thalweg.TensorProto, "TensorShapeProto": _thalweg.TensorShapeProto}
 
 
 def __getattr__(name):
