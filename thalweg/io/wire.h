@@ -226,7 +226,10 @@ template <size_t I, class M, class V> bool read_field(Reader& in, M& message, co
   using T = std::variant_alternative_t<I, V>;
   if (in.type() != wire_type<T>()) return in.skip(), true;
   V& value = message.*choice.member;
-  if (value.index() != I) value.template emplace<I>();
+  if (value.index() != I) {
+    if constexpr (requires { *T(); }) in.charge(sizeof(*T()));
+    value.template emplace<I>();
+  }
   read_value(in, std::get<I>(value));
   return true;
 }
