@@ -37,7 +37,7 @@ def encode(tensor):
         return name, shape, b""
     if name == "bfloat16":
         tensor = tf.bitcast(tensor, tf.uint16)
-    array = np.asarray(tensor.numpy())
+    array = np.asarray(tensor.numpy(), object if name == "string" else None)  # NumPy's own bytes lose zeros at their end
     return name, shape, tuple(array.reshape(-1)) if name == "string" else array.tobytes()
 
 

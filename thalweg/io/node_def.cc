@@ -60,22 +60,23 @@ class DerivedWriter {
 class CallReader {
  public:
   CallReader(const proto::NodeDef& node, std::span<const DType> inputs, const FunctionResolver& resolver)
-      : node_(node), inputs_(inputs), resolver_(resolver), op_(find()), counts_(share_out(op_.args, inputs.size())) {}
+      : node_(node), inputs_(inputs), resolver_(resolver), op_(find()) {}
 
   NodeCall read() {
     for (const auto& [name, value] : node_.attr)
       if (!name.starts_with('_') && !is_known(name)) fail(name, "is not one that the op has");
     NodeCall call;
     call.op = &op_;
-    if (!counts_)
+    auto counts = share_out(op_.args, inputs_.size());
+    if (!counts)
       throw InvalidArgumentError(where() + ": " + std::to_string(inputs_.size()) + " inputs do not fit the signature " +
                                  op_.signature);
-    call.arg_counts = *counts_;
+    call.arg_counts = counts_ = *counts;
     if (op_.attrs) {
       call.attrs = Attrs(*op_.attrs);
       for (int row = 0; row < static_cast<int>(op_.attrs->rows.size()); ++row) read_row(row, call.attrs);
     }
-    check_inputs(*counts_);
+    check_inputs();
     for (const Arg& result : op_.results) call.result_counts.push_back(count_of(result, call));
     return call;
   }
@@ -145,17 +146,17 @@ class CallReader {
   }
 
   /// The inputs must have the types and numbers that the attributes name.
-  void check_inputs(const std::vector<int>& counts) const {
+  void check_inputs() const {
     std::span<const DType> rest = inputs_;
     for (size_t i = 0; i < op_.args.size(); ++i) {
       const Arg& arg = op_.args[i];
-      const std::span<const DType> types = rest.first(static_cast<size_t>(counts[i]));
+      const std::span<const DType> types = rest.first(static_cast<size_t>(counts_[i]));
       rest = rest.subspan(types.size());
       if (auto found = node_.attr.find(arg.number_attr); !arg.number_attr.empty() && found != node_.attr.end()) {
         const int64_t number = std::get<int64_t>(value_of(found->second, AttrKind::integer, arg.number_attr));
-        if (number != counts[i])
-          fail(arg.number_attr, "is " + std::to_string(number) + ", but " + std::to_string(counts[i]) + " tensors of " +
-                                    quoted(arg.name) + " come in");
+        if (number != counts_[i])
+          fail(arg.number_attr, "is " + std::to_string(number) + ", but " + std::to_string(counts_[i]) +
+                                    " tensors of " + quoted(arg.name) + " come in");
       }
       if (arg.mixed) check_mixed(arg, types);
       else check_uniform(arg, types);
@@ -186,8 +187,8 @@ class CallReader {
   DType type_of(const std::string& attr) const {
     if (auto found = node_.attr.find(attr); found != node_.attr.end())
       return std::get<DType>(value_of(found->second, AttrKind::dtype, attr));
-    for (size_t i = 0, at = 0; i < op_.args.size(); at += static_cast<size_t>((*counts_)[i++]))
-      if (op_.args[i].type_attr == attr && (*counts_)[i] > 0) return inputs_[at];
+    for (size_t i = 0, at = 0; i < op_.args.size(); at += static_cast<size_t>(counts_[i++]))
+      if (op_.args[i].type_attr == attr && counts_[i] > 0) return inputs_[at];
     return DType::invalid;
   }
 
@@ -210,7 +211,7 @@ class CallReader {
   std::span<const DType> inputs_;
   const FunctionResolver& resolver_;
   const Op& op_;
-  const std::optional<std::vector<int>> counts_;
+  std::vector<int> counts_;  // of tensors, by argument
 };
 
 }  // namespace

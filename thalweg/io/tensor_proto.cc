@@ -21,40 +21,42 @@ std::string text(auto number) { return std::to_string(number); }
 // What make_tensor_proto writes as bytes.
 constexpr TypeSet content_types = float_types | signed_types | types(uint8, uint32, uint64);
 
-/// Calls `f(list, element type, numbers per element)` with the list that holds elements of this dtype.
+template <class T> using Tag = std::type_identity<T>;
+
+/// Calls `f(list, Tag<element type>, numbers per element)` with the list that holds elements of this dtype.
 template <class M, class F> void with_list(DType dtype, M& message, F&& f) {
   switch (dtype) {
     case DType::float32:
-      return f(message.float_val, float{}, 1);
+      return f(message.float_val, Tag<float>{}, 1);
     case DType::float64:
-      return f(message.double_val, double{}, 1);
+      return f(message.double_val, Tag<double>{}, 1);
     case DType::int32:
-      return f(message.int_val, int32_t{}, 1);
+      return f(message.int_val, Tag<int32_t>{}, 1);
     case DType::uint8:
-      return f(message.int_val, uint8_t{}, 1);
+      return f(message.int_val, Tag<uint8_t>{}, 1);
     case DType::int16:
-      return f(message.int_val, int16_t{}, 1);
+      return f(message.int_val, Tag<int16_t>{}, 1);
     case DType::int8:
-      return f(message.int_val, int8_t{}, 1);
+      return f(message.int_val, Tag<int8_t>{}, 1);
     case DType::uint16:
-      return f(message.int_val, uint16_t{}, 1);
+      return f(message.int_val, Tag<uint16_t>{}, 1);
     case DType::int64:
-      return f(message.int64_val, int64_t{}, 1);
+      return f(message.int64_val, Tag<int64_t>{}, 1);
     case DType::uint32:
-      return f(message.uint32_val, uint32_t{}, 1);
+      return f(message.uint32_val, Tag<uint32_t>{}, 1);
     case DType::uint64:
-      return f(message.uint64_val, uint64_t{}, 1);
+      return f(message.uint64_val, Tag<uint64_t>{}, 1);
     case DType::bool_:
-      return f(message.bool_val, bool{}, 1);
+      return f(message.bool_val, Tag<bool>{}, 1);
     case DType::float16:
     case DType::bfloat16:
-      return f(message.half_val, uint16_t{}, 1);
+      return f(message.half_val, Tag<uint16_t>{}, 1);
     case DType::complex64:
-      return f(message.scomplex_val, float{}, 2);
+      return f(message.scomplex_val, Tag<float>{}, 2);
     case DType::complex128:
-      return f(message.dcomplex_val, double{}, 2);
+      return f(message.dcomplex_val, Tag<double>{}, 2);
     case DType::string:
-      return f(message.string_val, std::string{}, 1);
+      return f(message.string_val, Tag<std::string>{}, 1);
     default:
       throw InvalidArgumentError("a tensor of dtype " + std::string(name_of(dtype)) +
                                  " is a handle on an object: it has no value that a TensorProto could hold");
@@ -168,7 +170,7 @@ TensorProto to_tensor_proto(const Tensor& tensor, TensorProtoForm form) {
     if (count) message.tensor_content.assign(tensor.mutable_data<const char>(), tensor.nbytes());
     return message;
   }
-  with_list(dtype, message, [&]<class List, class T>(List& list, T, size_t parts) {
+  with_list(dtype, message, [&]<class List, class T>(List& list, Tag<T>, size_t parts) {
     const T* values = tensor.mutable_data<const T>();
     list.assign(values, values + count * parts);
   });
@@ -181,7 +183,7 @@ Tensor from_tensor_proto(const TensorProto& message) {
   const int64_t count = shape.is_fully_defined() ? shape.num_elements() : -1;
   if (count < 0) refuse("no tensor has the shape " + shape.brackets());
   Tensor tensor;
-  with_list(dtype, message, [&]<class List, class T>(const List& list, T, size_t parts) {
+  with_list(dtype, message, [&]<class List, class T>(const List& list, Tag<T>, size_t parts) {
     tensor = message.tensor_content.empty() ? tensor_of_list<T>(dtype, list, parts, shape, count)
                                             : tensor_of_content(dtype, message.tensor_content, shape, count);
   });

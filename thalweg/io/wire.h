@@ -79,7 +79,7 @@ class Reader {
   uint64_t varint();
   template <class T> T fixed() {
     T value;
-    std::memcpy(&value, take(sizeof(T)).data(), sizeof(T));
+    take(sizeof(T)).copy(reinterpret_cast<char*>(&value), sizeof(T));
     return value;
   }
   std::string_view block();

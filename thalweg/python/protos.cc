@@ -13,13 +13,13 @@ namespace {
 using proto::TensorProto;
 using proto::TensorShapeProto;
 
-std::string_view bytes_of(nb::bytes bytes) { return {bytes.c_str(), bytes.size()}; }
+std::string_view bytes_of(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
 nb::bytes to_bytes(const std::string& text) { return nb::bytes(text.data(), text.size()); }
 
 /// `M(field=value, ...)`, and the methods of protobuf's messages that programs call.
 template <class M> nb::class_<M> define_message(nb::module_& module, const char* name) {
   nb::class_<M> type(module, name);
-  type.def("__init__", [](M* self, nb::kwargs fields) {
+  type.def("__init__", [](M* self, const nb::kwargs& fields) {
     M message;
     nb::object seen = nb::cast(&message, nb::rv_policy::reference);
     for (auto [field, value] : fields) nb::setattr(seen, field, value);
@@ -30,8 +30,8 @@ template <class M> nb::class_<M> define_message(nb::module_& module, const char*
 template <class M> void define_bytes(nb::class_<M>& type) {
   type.def("SerializeToString", [](const M& m) { return to_bytes(proto::serialize(m)); });
   type.def("ByteSize", [](const M& m) { return proto::serialize(m).size(); });
-  type.def_static("FromString", [](nb::bytes bytes) { return proto::parse<M>(bytes_of(bytes)); });
-  type.def("ParseFromString", [](M& m, nb::bytes bytes) {
+  type.def_static("FromString", [](const nb::bytes& bytes) { return proto::parse<M>(bytes_of(bytes)); });
+  type.def("ParseFromString", [](M& m, const nb::bytes& bytes) {
     m = proto::parse<M>(bytes_of(bytes));
     return bytes.size();
   });
@@ -65,7 +65,7 @@ void define_protos(nb::module_& module) {
       .def_rw("version_number", &TensorProto::version_number)
       .def_prop_rw(
           "tensor_content", [](const TensorProto& m) { return to_bytes(m.tensor_content); },
-          [](TensorProto& m, nb::bytes content) { m.tensor_content = bytes_of(content); })
+          [](TensorProto& m, const nb::bytes& content) { m.tensor_content = bytes_of(content); })
       .def_prop_rw(
           "string_val",
           [](const TensorProto& m) {
