@@ -1,6 +1,7 @@
 // A value on the heap that copies like one in place: what is large or recursive, inside a variant.
 #pragma once
 #include <memory>
+#include <utility>
 
 namespace thalweg {
 
