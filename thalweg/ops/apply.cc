@@ -217,17 +217,6 @@ void compute_over(TensorImpl& from, const Op& op, std::span<const TensorRef> in,
   from.shape = Shape{0};
 }
 
-void compute(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out,
-             unsigned temporaries) {
-  if (temporaries)
-    if (TensorImpl* from = donor(op, in, *out[0], temporaries)) return compute_over(*from, op, in, attrs, out);
-  if (!op.traits.view)
-    for (TensorImpl* o : out)
-      if (o->shape.is_fully_defined()) o->allocate();
-  FlushDenormals flush(any_large(in, out));
-  op.kernel.run(KernelCall(op, in, attrs, out));
-}
-
 // What is not the common case: lists, several types, literals, mistakes. True when the call was finished here.
 [[gnu::noinline]] bool check_slowly(const Op& op, std::span<const TensorRef> in, AttrsRef attrs,
                                     std::span<TensorImpl*> out, unsigned temporaries) {
@@ -278,6 +267,17 @@ bool is_common(const Op& op, std::span<const TensorRef> in) {
 
 }  // namespace
 
+void detail::compute(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out,
+                     unsigned temporaries) {
+  if (temporaries)
+    if (TensorImpl* from = donor(op, in, *out[0], temporaries)) return compute_over(*from, op, in, attrs, out);
+  if (!op.traits.view)
+    for (TensorImpl* o : out)
+      if (o->shape.is_fully_defined()) o->allocate();
+  FlushDenormals flush(any_large(in, out));
+  op.kernel.run(KernelCall(op, in, attrs, out));
+}
+
 void apply(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out,
            unsigned temporaries) {
   if (!is_common(op, in)) [[unlikely]] {
@@ -295,7 +295,7 @@ void apply(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::spa
     op.infer(infer);
     if (state.tracer && !is_known_now(op, in, out)) [[unlikely]]
       state.tracer->add(op, in, attrs, out);
-    else compute(op, in, attrs, out, state.recorder ? 0 : temporaries);
+    else detail::compute(op, in, attrs, out, state.recorder ? 0 : temporaries);
     if (detail::inspected.load(std::memory_order_relaxed) && out.size() > 0 && out[0]->form == Form::array) [[unlikely]]
       detail::inspect(op, in, out);
   } catch (const ResourceExhaustedError& error) {
