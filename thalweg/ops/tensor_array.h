@@ -24,13 +24,16 @@ struct TensorArrayOptions {
 /// differentiated through, and works on symbolic tensors while a function is traced.
 class THALWEG_API TensorArray {
  public:
+  /// An array of `size` elements, none of which is written yet.
   TensorArray(DType dtype, const TensorLike& size, const TensorArrayOptions& options = {});
   /// The array of a list that another array's `flow` gave.
   static TensorArray from_flow(DType dtype, const Tensor& flow, const TensorArrayOptions& options = {});
 
+  /// The dtype of every element.
   DType dtype() const { return dtype_; }
   /// What is known of the shape of every element.
   const Shape& element_shape() const { return element_shape_; }
+  /// Whether writes past the end make it longer.
   bool dynamic_size() const { return options_.dynamic_size; }
   /// The list of the elements, a scalar variant.
   const Tensor& flow() const { return flow_; }
@@ -55,6 +58,7 @@ class THALWEG_API TensorArray {
   [[nodiscard]] TensorArray scatter(const TensorLike& indices, const TensorLike& value) const;
   /// The array whose elements are pieces of a value along its first axis, of these lengths.
   [[nodiscard]] TensorArray split(const TensorLike& value, const TensorLike& lengths) const;
+  /// The same array, by an op of its own.
   [[nodiscard]] TensorArray identity() const;
   /// Lets go of the elements.
   void close();

@@ -14,6 +14,7 @@ THALWEG_API Tensor element_shape_tensor(const Shape& shape);
 THALWEG_API Tensor empty_tensor_list(const Tensor& element_shape, DType element_dtype);
 /// A list of elements that are not set yet.
 THALWEG_API Tensor tensor_list_reserve(const Tensor& element_shape, const Tensor& num_elements, DType element_dtype);
+/// The list with one more element at its end.
 THALWEG_API Tensor tensor_list_push_back(const Tensor& handle, const Tensor& tensor);
 struct PoppedList {
   Tensor list, tensor;
@@ -26,8 +27,11 @@ THALWEG_API Tensor tensor_list_set_item(const Tensor& handle, const Tensor& inde
 /// One element; zeros where it is not set.
 THALWEG_API Tensor tensor_list_get_item(const Tensor& handle, const Tensor& index, const Tensor& element_shape,
                                         DType element_dtype);
+/// The number of elements, a scalar int32.
 THALWEG_API Tensor tensor_list_length(const Tensor& handle);
+/// The list with its first elements only, or with more that are not set.
 THALWEG_API Tensor tensor_list_resize(const Tensor& handle, const Tensor& size);
+/// What every element's shape must fit, as an int32 tensor that the ops on lists take.
 THALWEG_API Tensor tensor_list_element_shape(const Tensor& handle);
 
 /// All elements along a new first axis; `num_elements` is how many there must be, -1 for any number.

@@ -296,8 +296,7 @@ const Op& TensorListConcatV2 = define_op({
         c.fail("List contains uninitialized tensors but leading_dims is empty");
       c.allocate(1, Shape{list.size()});
       auto* lengths = c.output<int64_t>(1);
-      for (int64_t i = 0; i < list.size(); ++i)
-        lengths[i] = count == 0 ? own_length : i < count ? leading_dims[i] : unknown;
+      for (int64_t i = 0; i < list.size(); ++i) lengths[i] = i < count ? leading_dims[i] : own_length;
       list.for_each([&](int64_t i, const Tensor& t) { lengths[i] = t.shape()[0]; });
       for (int64_t i = 0; i < list.size(); ++i)
         if (lengths[i] < 0 || __builtin_add_overflow(total, lengths[i], &total))
