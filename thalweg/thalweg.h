@@ -68,6 +68,8 @@
 #include "thalweg/ops/sorting.h"
 #include "thalweg/ops/splitting.h"
 #include "thalweg/ops/strings.h"
+#include "thalweg/ops/tensor_array.h"
+#include "thalweg/ops/tensor_list.h"
 #include "thalweg/ops/transposing.h"
 #include "thalweg/ops/unique.h"
 #include "thalweg/ops/unravel.h"

@@ -15,6 +15,7 @@ from thalweg._function import enable_eager_execution, executing_eagerly, functio
 from thalweg._indexed_slices import IndexedSlices, IndexedSlicesSpec
 from thalweg._logging import get_logger
 from thalweg._tape import GradientTape, UnconnectedGradients
+from thalweg._tensor_array import TensorArray, TensorArraySpec
 from thalweg._thalweg import Tensor, constant, convert_to_tensor, is_tensor
 from thalweg._variable import (Variable, VariableAggregation, VariableSynchronization, variable_creator_scope)
 from thalweg.dtypes import (DType, as_dtype, bfloat16, bool, complex64, complex128, double, float16, float32, float64,
