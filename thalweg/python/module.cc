@@ -18,5 +18,6 @@ NB_MODULE(_thalweg, module) {
   define_devices(module);
   define_dlpack(module);
   define_variables(module);
+  define_name_scopes(module);
   define_tapes(module);
 }

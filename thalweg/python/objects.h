@@ -133,6 +133,7 @@ void define_function_calls(nb::module_& module);
 void define_devices(nb::module_& module);
 void define_dlpack(nb::module_& module);
 void define_variables(nb::module_& module);
+void define_name_scopes(nb::module_& module);
 void define_tapes(nb::module_& module);
 
 }  // namespace thalweg::python
