@@ -13,6 +13,8 @@ from thalweg._devices import device
 from thalweg._eager import enable_eager_execution, executing_eagerly, function
 from thalweg._indexed_slices import IndexedSlices, IndexedSlicesSpec
 from thalweg._logging import get_logger
+from thalweg._module import Module
+from thalweg._name_scope import name_scope
 from thalweg._tape import GradientTape, UnconnectedGradients
 from thalweg._thalweg import Tensor, constant, convert_to_tensor, is_tensor
 from thalweg._variable import (Variable, VariableAggregation, VariableSynchronization, variable_creator_scope)
