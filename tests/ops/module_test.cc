@@ -115,7 +115,7 @@ TEST(Module, GivesTheVariablesThemselves) {
 }
 
 struct PlainData {
-  float matrix[9] = {};
+  float table[5000] = {};
   const char* label = nullptr;
   const PlainData* next = nullptr;
 };

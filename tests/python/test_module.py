@@ -131,7 +131,7 @@ def test_a_list_may_grow_later():
 
 
 def test_what_cannot_be_sorted_is_named():
-    with pytest.raises(ValueError, match=r"Error processing property 'x' of \{1: 2, 'a': 3\}"):
+    with pytest.raises(ValueError, match=r"Error processing property 'x' of .*\{1: 2, 'a': 3\}"):
         module(x={1: 2, "a": 3}).variables
 
 

@@ -1,4 +1,4 @@
-// error: a struct has more than 24 members: put some into a struct of their own, or list them
+// error: a struct has more than 24 members, or a C array: put some into a struct of their own
 #include "thalweg/ops/module.h"
 
 struct Model {

@@ -141,14 +141,18 @@ template <class T> consteval auto member_types() {
   static_assert(!has_base<T>,
                 "the members of a base class cannot be found: make it a member, or list them: "
                 "`template <class F> void fields(F&& f) { Base::fields(f); f(\"kernel\", kernel); }`");
-  constexpr size_t count = has_base<T> ? 0 : reflect::count_members<T>();
-  static_assert(has_base<T> || count > 0 || std::is_empty_v<T>,
+  // Asked first, since an array of thousands would be counted through.
+  constexpr bool has_many = reflect::initialises<T>(std::make_index_sequence<25>{});
+  constexpr size_t count = has_base<T> || has_many ? 0 : reflect::count_members<T>();
+  static_assert(has_base<T> || has_many || count > 0 || std::is_empty_v<T>,
                 "the members of this struct cannot be found, since one is a reference or has no default: hold a value "
                 "or std::shared_ptr, or list them: `template <class F> void fields(F&& f) { f(\"kernel\", kernel); }`");
-  static_assert(count <= 24,
-                "a struct has more than 24 members: put some into a struct of their own, or list them: "
-                "`template <class F> void fields(F&& f) { f(\"kernel\", kernel); }`");
-  if constexpr (count == 0 || count > 24) return static_cast<std::tuple<>*>(nullptr);
+  static_assert(
+      !has_many,
+      "a struct has more than 24 members, or a C array: put some into a struct of their own, use std::array, or "
+      "list them: "
+      "`template <class F> void fields(F&& f) { f(\"kernel\", kernel); }`");
+  if constexpr (count == 0) return static_cast<std::tuple<>*>(nullptr);
   else return static_cast<decltype(reflect::members(std::declval<const T&>()))*>(nullptr);
 }
 
@@ -202,12 +206,11 @@ template <class T, class... Outer> consteval Role role_of() {
   } else if constexpr (std::is_trivially_copyable_v<T>) {
     // A variable is not trivially copied, so nothing that is holds one; but it may point to one.
     if constexpr (std::is_aggregate_v<T> && !is_of_std<T>) {
-      constexpr size_t count = reflect::count_members<T>();
       static_assert(
-          count > 0 || std::is_empty_v<T>,
+          reflect::initialises<T>(std::make_index_sequence<1>{}) || std::is_empty_v<T>,
           "the members of this struct cannot be found, since one is a reference or has no default: hold a value "
           "or std::shared_ptr, or list them: `template <class F> void fields(F&& f) { f(\"kernel\", kernel); }`");
-      static_assert(!has_hiding_pointer<T>(std::make_index_sequence<count>{}),
+      static_assert(!has_hiding_pointer<T>(std::make_index_sequence<24>{}),
                     "a raw pointer hides the variables behind it: hold the struct by value, std::shared_ptr or "
                     "std::unique_ptr; if it has none, say so: `template <> inline constexpr bool "
                     "thalweg::holds_no_variables<T> = true;`");
