@@ -37,8 +37,7 @@ template <class Visit> class Walk {
     Parts parts;
     whole.type->list_parts(whole.object, parts);
     if (whole.type->kind == Kind::module)
-      std::stable_sort(parts.list().begin(), parts.list().end(),
-                       [](const Part& a, const Part& b) { return a.name < b.name; });
+      std::sort(parts.list().begin(), parts.list().end(), [](const Part& a, const Part& b) { return a.name < b.name; });
     for (const Part& part : parts.list()) {
       std::string here = path.empty() ? part.name : path + "/" + part.name;
       if (part.type->kind == Kind::container) {
