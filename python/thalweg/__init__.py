@@ -14,6 +14,8 @@ from thalweg._control_flow import case, cond, switch_case, while_loop
 from thalweg._function import enable_eager_execution, executing_eagerly, function, init_scope, inside_function
 from thalweg._indexed_slices import IndexedSlices, IndexedSlicesSpec
 from thalweg._logging import get_logger
+from thalweg._module import Module
+from thalweg._name_scope import name_scope
 from thalweg._tape import GradientTape, UnconnectedGradients
 from thalweg._tensor_array import TensorArray, TensorArraySpec
 from thalweg._thalweg import Tensor, constant, convert_to_tensor, is_tensor

@@ -2,7 +2,7 @@
 
 import operator
 
-from thalweg import _eager, _thalweg, dtypes, errors
+from thalweg import _function, _thalweg, dtypes, errors
 from thalweg._thalweg import Tensor, convert_to_tensor
 from thalweg.shapes import TensorShape
 from thalweg.specs import TypeSpec
@@ -31,7 +31,7 @@ class TensorArray:
     def __init__(self, dtype, size=None, dynamic_size=None, clear_after_read=None, tensor_array_name=None, handle=None,
                  flow=None, infer_shape=True, element_shape=None, colocate_with_first_write_call=True, name=None):
         wraps = isinstance(flow, Tensor) and flow.dtype == dtypes.variant
-        if _eager.executing_eagerly() and not wraps:
+        if _function.executing_eagerly() and not wraps:
             if handle is not None:
                 raise ValueError("TensorArray handles are not supported when eager execution is enabled.")
             if size is None:
@@ -64,7 +64,7 @@ class TensorArray:
     @staticmethod
     def _index(value):
         """An index or a size: an int where it is known now, else an int32 tensor."""
-        if not isinstance(value, Tensor) or _eager.executing_eagerly():
+        if not isinstance(value, Tensor) or _function.executing_eagerly():
             return operator.index(value)
         return _as_integers(value)
 
@@ -88,7 +88,7 @@ class TensorArray:
     def _changed(self, flow, element_shape=None, size=None):
         """The array with another list: this one, or while a function is traced another."""
         array = self
-        if not _eager.executing_eagerly():
+        if not _function.executing_eagerly():
             array = object.__new__(type(self))
             array.__dict__.update(self.__dict__)
         array._flow = flow
@@ -99,7 +99,7 @@ class TensorArray:
         return array
 
     def _check_write(self, index):
-        if not _eager.executing_eagerly():
+        if not _function.executing_eagerly():
             return
         if index < 0:
             raise errors.OutOfRangeError(None, None, f"Writing to negative indices (index {index}) is not allowed.")
@@ -109,12 +109,12 @@ class TensorArray:
 
     def _readable_again(self, indices=None):
         """Elements that were cleared are zeros, or something else, from now on."""
-        if _eager.executing_eagerly():
+        if _function.executing_eagerly():
             self._cleared.difference_update(self._cleared.copy() if indices is None else indices)
 
     def identity(self):
         """The same array; while a function is traced, by an op of its own."""
-        if _eager.executing_eagerly():
+        if _function.executing_eagerly():
             return self
         return self._changed(_ops().Identity(input=self._flow))
 
@@ -127,7 +127,7 @@ class TensorArray:
     def read(self, index, name=None):
         """Element `index`. Eagerly it can be read once, unless clear_after_read is False."""
         index = self._index(index)
-        eager = _eager.executing_eagerly()
+        eager = _function.executing_eagerly()
         if eager:
             if index < 0:
                 raise errors.OutOfRangeError(None, None, f"Reading from negative indices (index {index}) is not allowed.")
@@ -160,7 +160,7 @@ class TensorArray:
     def stack(self, name=None):
         """All elements along a new first axis."""
         count = -1
-        if _eager.executing_eagerly():
+        if _function.executing_eagerly():
             if not self._element_shape.is_fully_defined() and self._length() == 0:
                 return _thalweg.constant([], self._dtype)
             self._readable_again()
@@ -172,7 +172,7 @@ class TensorArray:
     def gather(self, indices, name=None):
         """The elements that the indices name, along a new first axis."""
         indices = _as_integers(convert_to_tensor(indices, dtype_hint=dtypes.int32))
-        if _eager.executing_eagerly():
+        if _function.executing_eagerly():
             if 0 in indices.shape and not self._element_shape.is_fully_defined():
                 return _thalweg.constant([], self._dtype)
             self._readable_again(indices.numpy().reshape(-1).tolist())
@@ -195,7 +195,7 @@ class TensorArray:
         if value.shape.rank == 0:
             raise ValueError("Argument `axis` = 0 not in range [0, 0)")
         rows = value.shape[0] if value.shape.rank else None
-        if _eager.executing_eagerly() and not self._dynamic_size and rows > (size := self._length()):
+        if _function.executing_eagerly() and not self._dynamic_size and rows > (size := self._length()):
             raise ValueError(f"Cannot unstack {rows} tensors into a TensorArray of static size {size} ")
         shape = self._fit(value.shape[1:])
         flow = _ops().TensorListFromTensor(tensor=value, element_shape=_shape_input(shape))
@@ -206,7 +206,7 @@ class TensorArray:
         """The array with the rows of a value at the indices."""
         indices = _as_integers(convert_to_tensor(indices, dtype_hint=dtypes.int32))
         value = self._value(value)
-        if _eager.executing_eagerly():
+        if _function.executing_eagerly():
             places = indices.numpy().reshape(-1).tolist()
             for index in places:
                 self._check_write(index)
@@ -219,7 +219,7 @@ class TensorArray:
         """The array whose elements are pieces of a value along its first axis, of these lengths."""
         value = self._value(value)
         lengths = _as_integers(convert_to_tensor(lengths, dtype_hint=dtypes.int64), dtypes.int64)
-        if _eager.executing_eagerly():
+        if _function.executing_eagerly():
             self._check_split(value, lengths)
         flow = _ops().TensorListSplit(tensor=value, element_shape=_shape_input(self._element_shape), lengths=lengths)
         self._readable_again()
@@ -243,13 +243,13 @@ class TensorArray:
 
     def size(self, name=None):
         """How many elements it has, a scalar int32."""
-        if not _eager.executing_eagerly() and not self._dynamic_size and self._size is not None:
+        if not _function.executing_eagerly() and not self._dynamic_size and self._size is not None:
             return convert_to_tensor(self._size, dtypes.int32)
         return _ops().TensorListLength(input_handle=self._flow)
 
     def close(self, name=None):
         """Lets go of the elements."""
-        if _eager.executing_eagerly():
+        if _function.executing_eagerly():
             self._flow = _ops().TensorListResize(input_handle=self._flow, size=0)
             self._readable_again()
 

@@ -22,7 +22,8 @@ FunctionAttr forward_of(const std::vector<FunctionAttr>& bodies, size_t branch) 
       const Gradient& g = bodies[k]->gradient();
       for (size_t i = 0; i < g.num_saved(); ++i) {
         size_t at = bodies[k]->num_results() + i;
-        results.push_back(k == branch ? all[at] : zeros(std::vector<int64_t>{}, {.dtype = g.forward->result(at).dtype}));
+        results.push_back(k == branch ? all[at]
+                                      : zeros(std::vector<int64_t>{}, {.dtype = g.forward->result(at).dtype}));
       }
     }
     return results;

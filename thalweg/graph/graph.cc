@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "thalweg/core/error.h"
+#include "thalweg/core/name_scope.h"
 
 namespace thalweg::graph {
 namespace {
@@ -36,14 +37,6 @@ std::string attrs_text(const Node& n) {
 
 Graph::Graph() : serial_(next_serial.fetch_add(1, std::memory_order_relaxed)) {}
 
-std::string Graph::unique_name(const std::string& wanted) {
-  int& count = names_[wanted];
-  std::string name = count == 0 ? wanted : wanted + "_" + std::to_string(count);
-  ++count;
-  if (name != wanted && !names_.emplace(name, 1).second) return unique_name(wanted);
-  return name;
-}
-
 Node& Graph::add(const Op& op, AttrsRef attrs, std::vector<Value> inputs, int num_results) {
   constexpr size_t most_nodes = 10'000'000;
   if (nodes_.size() >= most_nodes)
@@ -55,7 +48,7 @@ Node& Graph::add(const Op& op, AttrsRef attrs, std::vector<Value> inputs, int nu
   n.inputs = std::move(inputs);
   n.results.resize(static_cast<size_t>(num_results));
   n.id = static_cast<int>(nodes_.size() - 1);
-  n.name = unique_name(op.name);
+  n.name = names_.make(scoped_name(op.name));
   return n;
 }
 
@@ -65,7 +58,7 @@ Node& Graph::add_placeholder(DType dtype, const Shape& shape, const std::string&
   set_attr(placeholder, n.attrs, "dtype", dtype);
   set_attr(placeholder, n.attrs, "shape", shape);
   n.results[0] = {dtype, shape};
-  if (!name.empty()) n.name = unique_name(name);
+  if (!name.empty()) n.name = names_.make(name);
   return n;
 }
 

@@ -2,10 +2,10 @@
 #pragma once
 #include <cstring>
 #include <deque>
-#include <map>
 #include <string>
 #include <vector>
 
+#include "thalweg/core/unique_names.h"
 #include "thalweg/ops/op.h"
 
 namespace thalweg::graph {
@@ -61,8 +61,8 @@ class Graph {
   std::deque<Node>& nodes() { return nodes_; }
   /// A number that no other graph has.
   uint64_t serial() const { return serial_; }
-  /// A name that no node has: `MatMul`, `MatMul_1`.
-  std::string unique_name(const std::string& wanted);
+  /// The names that nodes and scopes have.
+  UniqueNames& names() { return names_; }
 
   std::vector<Node*> arguments;
   std::vector<Value> results;
@@ -73,7 +73,7 @@ class Graph {
  private:
   uint64_t serial_;
   std::deque<Node> nodes_;
-  std::map<std::string, int, std::less<>> names_;
+  UniqueNames names_;
 };
 
 /// Where a symbolic tensor comes from; kept in its block.

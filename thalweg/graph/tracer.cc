@@ -8,7 +8,7 @@ namespace thalweg::graph {
 
 GraphTracer* current_tracer() { return static_cast<GraphTracer*>(thread_state.tracer); }
 
-Tracing::Tracing(GraphTracer* tracer) : before_(thread_state) {
+Tracing::Tracing(GraphTracer* tracer) : names_(tracer->graph().names()), before_(thread_state) {
   thread_state.tracer = tracer;
   thread_state.reveal = nullptr;
 }

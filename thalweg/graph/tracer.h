@@ -1,8 +1,10 @@
 // The tracer: while it is active, ops become nodes of its graph.
 #pragma once
+#include <map>
 #include <unordered_map>
 
 #include "thalweg/autodiff/tape.h"
+#include "thalweg/core/name_scope.h"
 #include "thalweg/core/thread_state.h"
 #include "thalweg/graph/graph.h"
 #include "thalweg/ops/apply.h"
@@ -59,6 +61,7 @@ class Tracing {
 
  private:
   StopRecording stop_;
+  GraphNameScope names_;
   ThreadState before_;
 };
 

@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "thalweg/core/error.h"
+#include "thalweg/core/name_scope.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/variable_ops.h"
@@ -13,7 +14,7 @@ Variable::Variable(const TensorLike& initial_value, const VariableOptions& optio
   Tensor value = options.dtype == DType::invalid ? initial_value.own() : initial_value.as(options.dtype);
   if (options.dtype != DType::invalid && value.dtype() != options.dtype) value = cast(value, options.dtype);
   if (value.is_symbolic() && thread_state.tracer) value = thread_state.tracer->lift(value);
-  auto resource = std::make_shared<VariableResource>(options.name, value.dtype(),
+  auto resource = std::make_shared<VariableResource>(scoped_name(options.name), value.dtype(),
                                                      options.shape ? *options.shape : value.shape(), value);
   resource->trainable = options.trainable;
   resource->synchronization = options.synchronization;

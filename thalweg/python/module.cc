@@ -19,6 +19,7 @@ NB_MODULE(_thalweg, module) {
   define_devices(module);
   define_dlpack(module);
   define_variables(module);
+  define_name_scopes(module);
   define_tapes(module);
   define_functions(module);
 }

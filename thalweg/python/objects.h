@@ -136,6 +136,7 @@ void define_function_calls(nb::module_& module);
 void define_devices(nb::module_& module);
 void define_dlpack(nb::module_& module);
 void define_variables(nb::module_& module);
+void define_name_scopes(nb::module_& module);
 void define_tapes(nb::module_& module);
 /// functions.cc: tracing and traced functions.
 void define_functions(nb::module_& module);
