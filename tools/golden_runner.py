@@ -22,6 +22,7 @@ Result = collections.namedtuple("Result", "cases data no_kernel failures")
 Call = collections.namedtuple("Call", "name row variant inputs attrs values")
 Variable = collections.namedtuple("Variable", "handle dtype")
 Handle = collections.namedtuple("Handle", "dtype values")
+Lists = collections.namedtuple("Lists", "dtype values lists")
 
 
 def require_version(version):
@@ -225,6 +226,38 @@ def read_variable(variable):
     return from_tensorflow(tf.raw_ops.ReadVariableOp(resource=variable.handle, dtype=variable.dtype))
 
 
+def is_list(value):
+    return isinstance(value, Tensor) and value.is_list
+
+
+def make_list(value):
+    """The list of a tensor's rows, or of as many elements that are not set; a batch has it several times."""
+    shape = tf.constant(value.values.shape[1:], tf.int32)
+    if value.is_initialized:
+        handle = tf.raw_ops.TensorListFromTensor(tensor=tf.constant(value.values, tf.as_dtype(value.dtype)), element_shape=shape)
+    else:
+        handle = tf.raw_ops.TensorListReserve(element_shape=shape, num_elements=len(value.values), element_dtype=tf.as_dtype(value.dtype))
+    return handle if value.batch is None else tf.stack([handle] * value.batch)
+
+
+def read_list(handle):
+    """The elements of a list; None where one is not set and has no shape."""
+    elements = []
+    dtype = tf.float32
+    for index in range(tf.raw_ops.TensorListLength(input_handle=handle).numpy()):
+        for _ in range(2):
+            try:
+                elements.append(from_tensorflow(tf.raw_ops.TensorListGetItem(input_handle=handle, index=index, element_shape=-1, element_dtype=dtype)))
+                break
+            except tf.errors.InvalidArgumentError as error:
+                found = re.search(r"but list elements (\w+)", str(error))
+                if found is None:
+                    elements.append(None)
+                    break
+                dtype = tf.as_dtype(found[1])
+    return elements
+
+
 def public_function(name):
     function = tf
     for part in name.split("."):
@@ -246,6 +279,8 @@ def run_op(call, variables=None):
         value = call.inputs[argument.name]
         if is_variable(value):
             tensors = [variables[argument.name].handle]
+        elif is_list(value):
+            tensors = [make_list(value)]
         else:
             tensors = [to_tensorflow(item) for item in (value if isinstance(value, list) else [value])]
         if argument.number_attr:
@@ -312,6 +347,9 @@ def to_tensorflow(tensor):
 def from_tensorflow(tensor):
     if tensor.dtype == tf.resource:
         return Handle("resource", np.empty(tensor.shape))
+    if tensor.dtype == tf.variant:
+        handles = [tensor] if tensor.shape.rank == 0 else tf.unstack(tensor)
+        return Lists("variant", np.empty(tensor.shape), [read_list(handle) for handle in handles])
     values = tensor.numpy()
     return Tensor(tensor.dtype.name, np.array(values, op_rows.DTYPES[tensor.dtype.name]))
 
@@ -323,7 +361,11 @@ def refer(value, blob, check="value"):
     reference = {"dtype": value.dtype, "shape": list(value.values.shape), "offset": len(blob), "bytes": 0}
     if isinstance(value, Tensor) and value.is_variable:
         reference |= {"variable": "initialized" if value.is_initialized else "uninitialized"}
-    if check == "shape" or isinstance(value, Handle):
+    if isinstance(value, Tensor) and value.is_list:
+        reference |= {"list": "initialized" if value.is_initialized else "uninitialized", "batch": value.batch}
+    if isinstance(value, Lists) and check != "shape":
+        reference["lists"] = [[element and refer(element, blob) for element in elements] for elements in value.lists]
+    if check == "shape" or isinstance(value, (Handle, Lists)):
         return reference | {"check": "shape"}
     if value.dtype == "string":
         elements = list(value.values.reshape(-1))

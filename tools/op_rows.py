@@ -23,17 +23,21 @@ COMPLEX = {"complex64": "float32", "complex128": "float64"}
 ROW_KEYS = {"_tolerance", "_error", "_why", "_note", "_check", "_each", "_as", "_unset"}
 
 VARIABLE, UNINITIALIZED = "resource ", "uninitialized"
+LIST = re.compile(r"list(\[\d+\])? ")
 SPEC = re.compile(r"(\w+)(?:\[([\d,\s]*)\])?(?:\s+(\w+)(?:\(([^)]*)\))?)?(?:\s*=\s*(.*))?", re.DOTALL)
 
 
 class Tensor:
     """A value with the name of its dtype; strings are object arrays of bytes.
 
-    A variable is the value that it has before the call, or only a dtype and a shape while it is uninitialised.
+    A variable is the value that it has before the call, or only a dtype and a shape while it is uninitialised. A list
+    of tensors is the tensor of its rows, in the same way; `batch` of them, or a scalar where that is None.
     """
 
     is_variable = False
+    is_list = False
     is_initialized = True
+    batch = None
 
     def __init__(self, dtype, values):
         self.dtype = dtype
@@ -47,18 +51,21 @@ def load_rows(path):
 
 
 def is_spec(value):
-    """Whether a YAML value describes a tensor or a variable, as `float32[2,3]` or `resource int32 = [1, 2]` do."""
-    match = SPEC.fullmatch(value.removeprefix(VARIABLE)) if isinstance(value, str) else None
+    """Whether a YAML value describes a tensor, a variable or a list, as `float32[2,3]`, `resource int32 = [1, 2]` do."""
+    match = SPEC.fullmatch(LIST.sub("", value.removeprefix(VARIABLE), 1)) if isinstance(value, str) else None
     return bool(match) and match[1] in DTYPES and (match[2] is not None or match[5] is not None)
 
 
 def parse(spec, seed):
     """The tensor a spec describes; `seed` is the text its random numbers come from."""
-    if spec.startswith(VARIABLE):
-        content, _, last = spec.removeprefix(VARIABLE).rpartition(" ")
-        variable = parse(content if last == UNINITIALIZED else spec.removeprefix(VARIABLE), seed)
-        variable.is_variable, variable.is_initialized = True, last != UNINITIALIZED
-        return variable
+    listed = LIST.match(spec)
+    if listed or spec.startswith(VARIABLE):
+        spec = spec[listed.end():] if listed else spec.removeprefix(VARIABLE)
+        content, _, last = spec.rpartition(" ")
+        made = parse(content if last == UNINITIALIZED else spec, seed)
+        made.is_variable, made.is_list, made.is_initialized = not listed, bool(listed), last != UNINITIALIZED
+        made.batch = int(listed[1][1:-1]) if listed and listed[1] else None
+        return made
     match = SPEC.fullmatch(spec)
     dtype, dims, distribution, arguments, literal = match.groups()
     shape = None if dims is None else tuple(int(dim) for dim in dims.split(",") if dim.strip())
@@ -220,8 +227,8 @@ def substitute(value, bound):
         return [substitute(item, bound) for item in value]
     if not isinstance(value, str):
         return value
-    if value.startswith(VARIABLE):
-        return VARIABLE + substitute(value.removeprefix(VARIABLE), bound)
+    if prefix := LIST.match(value) or re.match(VARIABLE, value):
+        return prefix[0] + substitute(value[prefix.end():], bound)
     match = re.match(r"\w+", value)
     if match and match[0] in bound and (is_spec("float32" + value[match.end():]) or match.end() == len(value)):
         return bound[match[0]] + value[match.end():]

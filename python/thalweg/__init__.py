@@ -10,10 +10,14 @@ from thalweg import _tree
 from thalweg import config, dtypes, errors, nest
 from thalweg._custom_gradient import custom_gradient, grad_pass_through, recompute_grad
 from thalweg._devices import device
-from thalweg._eager import enable_eager_execution, executing_eagerly, function
+from thalweg._control_flow import case, cond, switch_case, while_loop
+from thalweg._function import enable_eager_execution, executing_eagerly, function, init_scope, inside_function
 from thalweg._indexed_slices import IndexedSlices, IndexedSlicesSpec
 from thalweg._logging import get_logger
+from thalweg._module import Module
+from thalweg._name_scope import name_scope
 from thalweg._tape import GradientTape, UnconnectedGradients
+from thalweg._tensor_array import TensorArray, TensorArraySpec
 from thalweg._thalweg import Tensor, constant, convert_to_tensor, is_tensor
 from thalweg._variable import (Variable, VariableAggregation, VariableSynchronization, variable_creator_scope)
 from thalweg.dtypes import (DType, as_dtype, bfloat16, bool, complex64, complex128, double, float16, float32, float64,

@@ -7,7 +7,7 @@ import os
 
 # The engine's kinds of attribute, in its order, as stubs and docs name them.
 KINDS = ("bool", "int", "float", "str", "DTypeLike", "ShapeLike", "int | Sequence[int]", "Sequence[float]",
-         "Sequence[str]", "Sequence[DTypeLike]", "TensorLike")
+         "Sequence[str]", "Sequence[DTypeLike]", "TensorLike", "Sequence[ShapeLike]", "Callable", "Sequence[Callable]")
 # Of required parameters: tensor, tensor_like, tensors, value.
 PARAMETER_KINDS = ("TensorLike", "TensorLike", "Sequence[TensorLike]", None)
 NONE, ONE, LIST, RECORD = range(4)

@@ -6,9 +6,11 @@ import pprint
 import sys
 
 from thalweg import _thalweg
-from thalweg._thalweg import Tensor, VariableBase
+from thalweg._thalweg import SymbolicTensor, Tensor, VariableBase
 
 _engine = _thalweg.functions()
+_print_op = _thalweg.raw_ops()["PrintV2"]
+_LEVELS = {logging.INFO: "log(info)", logging.WARNING: "log(warning)", logging.ERROR: "log(error)"}
 
 
 def _replace(value, replacement):
@@ -88,4 +90,8 @@ def print(*inputs, output_stream=None, summarize=3, sep=" ", end=os.linesep, nam
         text = only
     else:
         text = _text(inputs, summarize, sep)
-    _write(stream, text.numpy() + end.encode())
+    if isinstance(text, SymbolicTensor):
+        named = "stderr" if stream is sys.stderr else "stdout" if stream is sys.stdout else _LEVELS.get(stream, stream)
+        _print_op(input=text, output_stream=named, end=end)
+    else:
+        _write(stream, text.numpy() + end.encode())

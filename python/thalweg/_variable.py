@@ -6,6 +6,7 @@ import threading
 
 from thalweg import _thalweg
 from thalweg._hooks import Reference
+from thalweg._name_scope import name_scope
 from thalweg._thalweg import VariableBase, convert_to_tensor
 from thalweg.shapes import as_shape
 
@@ -132,8 +133,10 @@ class Variable(VariableBase, metaclass=_VariableType):
                              f"{type(constraint)}:  {constraint}")
         if name is not None and not isinstance(name, str):
             raise ValueError("name for name_scope must be a string.")
+        name = "Variable" if name is None else name
         if callable(initial_value) and not isinstance(initial_value, VariableBase):
-            initial_value = initial_value()
+            with name_scope(name):  # of what it makes
+                initial_value = initial_value()
         value = convert_to_tensor(initial_value, dtype=dtype)
         if shape is not None:
             wanted = as_shape(shape)
@@ -142,8 +145,7 @@ class Variable(VariableBase, metaclass=_VariableType):
                                  f"compatible with the explicitly supplied `shape` argument ({shape}).")
             shape = wanted
         self._constraint = constraint
-        self._create(value, shape, "Variable" if name is None else name, trainable, synchronization.value,
-                     aggregation.value)
+        self._create(value, shape, name, trainable, synchronization.value, aggregation.value)
 
     constraint = property(lambda self: self._constraint, doc="What optimizers apply to the value after a step, or None.")
     _constraint = None
@@ -155,7 +157,7 @@ class Variable(VariableBase, metaclass=_VariableType):
 
     @property
     def name(self):
-        """The name it was given, with the number of the output: `Variable:0`."""
+        """The name it was given, behind that of the scope it was made in: `dense/Variable:0`."""
         return self._shared_name + ":0"
 
     @property

@@ -11,6 +11,7 @@
 #include "tests/op_cases/golden.h"
 #include "thalweg/core/convert.h"
 #include "thalweg/core/error.h"
+#include "thalweg/core/tensor_list.h"
 #include "thalweg/core/variable_resource.h"
 
 namespace thalweg::testing {
@@ -127,6 +128,29 @@ class Mutator {
     }
   }
 
+  /// Handles of lists that are empty, of another dtype, of mixed shapes, full, or no lists at all.
+  Tensor other_lists(const Shape& shape) {
+    static const std::vector<DType> dtypes = {float32, float64, int32, string, complex64, DType::variant};
+    static const std::vector<Shape> shapes = {{}, {2}, {unknown, 2}, {0}, {3}, Shape::unknown_rank()};
+    Tensor handles = Tensor::empty(DType::variant, shape);
+    for (int64_t k = 0; k < handles.size(); ++k) {
+      ResourceHandle& handle = handles.mutable_data<ResourceHandle>()[k];
+      if (chance(10)) continue;
+      if (chance(10)) {
+        handle = std::make_shared<OtherResource>();
+        continue;
+      }
+      DType dtype = chance(60) ? float32 : pick(dtypes);
+      Shape element = pick(shapes);
+      int64_t size = pick(std::vector<int64_t>{0, 1, 2, 3, 5, 40, INT32_MAX});
+      auto list = std::make_shared<TensorListResource>(dtype, element, size, chance(80) ? -1 : size);
+      for (int64_t i = 0; i < std::min<int64_t>(size, 5); ++i)
+        if (chance(70)) list->set(i, filled(dtype, element.is_fully_defined() ? element : some_shape({2, 2})));
+      handle = std::move(list);
+    }
+    return handles;
+  }
+
   void mutate_input(std::vector<Tensor>& inputs) {
     if (inputs.empty()) return;
     Tensor& t = inputs[random_() % inputs.size()];
@@ -134,6 +158,10 @@ class Mutator {
     if (t.dtype() == DType::resource && t.size() == 1 && chance(60)) {
       auto* variable = dynamic_cast<const VariableResource*>(t.mutable_data<ResourceHandle>()->get());
       t = variable ? other_handle(variable->dtype(), variable->shape()) : other_handle(DType::float32, {});
+      return;
+    }
+    if (t.dtype() == DType::variant && chance(60)) {
+      t = other_lists(t.shape());
       return;
     }
     static const std::vector<DType> dtypes = {float32, float64,   int32,   int64,    int8,   uint8,   bool_,

@@ -4,7 +4,9 @@
 
 #include "tests/op_cases/golden.h"
 #include "thalweg/core/convert.h"
+#include "thalweg/core/tensor_list.h"
 #include "thalweg/ops/casting.h"
+#include "thalweg/ops/creation.h"
 
 namespace thalweg::testing {
 namespace {
@@ -47,6 +49,19 @@ std::string compare_reals(const std::vector<double>& got, const std::vector<doub
   return text;
 }
 
+// Elements that are not set read as zeros, and TensorFlow does not tell them from zeros.
+std::string difference_of_lists(const TensorListResource& got, const TensorListResource& expected, double tolerance) {
+  if (got.size() != expected.size())
+    return std::to_string(got.size()) + " elements, expected " + std::to_string(expected.size());
+  std::string found;
+  expected.for_each([&](int64_t i, const Tensor& wanted) {
+    Tensor element = got.at(i).defined() ? got.at(i) : zeros_like(wanted);
+    std::string wrong = difference(element, wanted, tolerance);
+    if (!wrong.empty() && found.empty()) found = "element " + std::to_string(i) + " of the list: " + wrong;
+  });
+  return found;
+}
+
 }  // namespace
 
 Tensor gradient_weights(const Tensor& output) {
@@ -73,6 +88,14 @@ std::string difference(const Tensor& got, const Tensor& expected, double toleran
       if (got.data<std::string>()[i] != expected.data<std::string>()[i])
         return "element " + std::to_string(i) + " is '" + got.data<std::string>()[i] + "', expected '" +
                expected.data<std::string>()[i] + "'";
+    return "";
+  }
+  if (got.dtype() == DType::variant) {
+    for (int64_t i = 0; i < n; ++i) {
+      std::string found = difference_of_lists(list_of(got.mutable_data<ResourceHandle>()[i]),
+                                              list_of(expected.mutable_data<ResourceHandle>()[i]), tolerance);
+      if (!found.empty()) return found;
+    }
     return "";
   }
   if (is_object(got.dtype())) return "";

@@ -8,6 +8,7 @@
 
 #include "thalweg/core/convert.h"
 #include "thalweg/core/error.h"
+#include "thalweg/core/tensor_list.h"
 #include "thalweg/core/variable_resource.h"
 #include "thalweg/io/npy.h"
 #include "thalweg/ops/apply.h"
@@ -18,7 +19,29 @@ namespace {
 
 using nlohmann::json;
 
+Tensor read_tensor(const json& ref, const Tensor& data);
+
+// A variant that leads to lists of the elements that TensorFlow has; null where one is not set.
+Tensor read_lists(const json& ref, const Tensor& data) {
+  Tensor handles = Tensor::empty(DType::variant, Shape(ref.at("shape").get<std::vector<int64_t>>()));
+  auto* to = handles.mutable_data<ResourceHandle>();
+  for (const json& elements : ref.at("lists")) {
+    DType dtype = DType::float32;
+    for (const json& element : elements)
+      if (!element.is_null()) dtype = dtype_named(element.at("dtype").get<std::string>());
+    auto list = std::make_shared<TensorListResource>(dtype, Shape::unknown_rank(), elements.size());
+    int64_t i = 0;
+    for (const json& element : elements) {
+      if (!element.is_null()) list->set(i, read_tensor(element, data));
+      ++i;
+    }
+    *to++ = std::move(list);
+  }
+  return handles;
+}
+
 Tensor read_tensor(const json& ref, const Tensor& data) {
+  if (ref.contains("lists")) return read_lists(ref, data);
   Shape shape(ref.at("shape").get<std::vector<int64_t>>());
   Tensor t = Tensor::empty(dtype_named(ref.at("dtype").get<std::string>()), shape);
   const uint8_t* bytes = data.data<uint8_t>() + ref.at("offset").get<size_t>();
@@ -95,6 +118,10 @@ void read_family(const std::string& name, const std::string& path, std::vector<C
         input.tensors.push_back(read_tensor(value, data));
         if (value.contains("variable"))
           input.kind = value["variable"] == "initialized" ? CaseInput::variable : CaseInput::uninitialized_variable;
+        if (value.contains("list")) {
+          input.kind = value["list"] == "initialized" ? CaseInput::tensor_list : CaseInput::unset_tensor_list;
+          if (!value["batch"].is_null()) input.batch = value["batch"];
+        }
       }
       if (j.contains("after") && j["after"].contains(key) && !j["after"][key].is_null())
         input.after = read_tensor(j["after"][key], data);
@@ -104,7 +131,7 @@ void read_family(const std::string& name, const std::string& path, std::vector<C
     if (!j.at("outputs").is_null())
       for (const json& o : j.at("outputs")) {
         c.outputs.push_back(read_tensor(o, data));
-        c.unset.push_back(o.value("check", "") == "shape");
+        c.unset.push_back(o.value("check", "") == "shape" && !o.contains("lists"));
       }
     if (j.at("tolerance").is_number()) c.tolerance = j["tolerance"];
     if (j.at("error").is_string()) c.error = j["error"];
@@ -157,6 +184,21 @@ Tensor make_variable(const CaseInput& input) {
   const Tensor& value = input.tensors[0];
   return make_handle(std::make_shared<VariableResource>(input.name, value.dtype(), value.shape(),
                                                         input.kind == CaseInput::variable ? copy_of(value) : Tensor()));
+}
+Tensor make_tensor_list(const CaseInput& input) {
+  const Tensor& rows = input.tensors[0];
+  Shape element(rows.shape().dims().subspan(1));
+  auto list = std::make_shared<TensorListResource>(rows.dtype(), element, rows.shape()[0]);
+  for (int64_t i = 0; input.kind == CaseInput::tensor_list && i < rows.shape()[0]; ++i) {
+    Tensor row = Tensor::empty(rows.dtype(), element);
+    size_t bytes = static_cast<size_t>(element.count()) * size_of(rows.dtype());
+    copy_elements(rows.dtype(), rows.mutable_data<char>() + static_cast<size_t>(i) * bytes, row.impl()->data,
+                  row.size());
+    list->set(i, row);
+  }
+  Tensor handles = Tensor::empty(DType::variant, input.batch == unknown ? Shape{} : Shape{input.batch});
+  std::fill_n(handles.mutable_data<ResourceHandle>(), handles.size(), list);
+  return handles;
 }
 // The variable an input leads to, or null.
 VariableResource* variable_behind(const Tensor& input) {
@@ -274,6 +316,7 @@ Call make_call(const Case& c) {
     for (const CaseInput& input : c.inputs)
       if (input.name == arg.name) {
         if (input.is_variable()) call.inputs.push_back(make_variable(input));
+        else if (input.is_tensor_list()) call.inputs.push_back(make_tensor_list(input));
         else call.inputs.insert(call.inputs.end(), input.tensors.begin(), input.tensors.end());
         found = true;
       }

@@ -13,12 +13,14 @@ namespace thalweg::testing {
 
 /// One input or attribute tensor list of a row; a single tensor is a list of one.
 struct CaseInput {
-  enum Kind : uint8_t { tensor, list, variable, uninitialized_variable };
+  enum Kind : uint8_t { tensor, list, tensor_list, unset_tensor_list, variable, uninitialized_variable };
   std::string name;
-  std::vector<Tensor> tensors;  // of a variable: the value it begins with
+  std::vector<Tensor> tensors;  // of a variable: the value it begins with; of a tensor list: its rows
   Kind kind = tensor;
-  Tensor after = {};  // what a variable holds after the call; undefined: nothing
+  Tensor after = {};        // what a variable holds after the call; undefined: nothing
+  int64_t batch = unknown;  // how many tensor lists; unknown: one, by a scalar
   bool is_variable() const { return kind >= variable; }
+  bool is_tensor_list() const { return kind == tensor_list || kind == unset_tensor_list; }
 };
 
 /// The gradient of one input, with output gradients as gradient_weights makes them; None where there is none.

@@ -399,7 +399,9 @@ bool runs_with(const Call& call, const Tensors& outputs, uint32_t kept_inputs, u
     if (!Reads::has(kept_inputs, i)) in[i] = outline(in[i]);
   for (size_t i = 0; i < out.size(); ++i) {
     if (!Reads::has(kept_outputs, i)) out[i] = outline(out[i]);
-    given[i] = is_float(outputs[i]) ? gradient_weights(outputs[i]) : Tensor();
+    given[i] = is_float(outputs[i])           ? gradient_weights(outputs[i])
+               : only_floats(outputs).empty() ? outputs[i]  // of a list: one of the same elements
+                                              : Tensor();
   }
   GradCall g(*call.op, in, out, given, call.attrs, made, ~uint64_t{0});
   try {
@@ -422,10 +424,11 @@ TEST_P(OpDerivatives, KeepWhatTheyRead) {
     if (!has_gradient_rows(*c)) continue;
     Call call = make_call(*c);
     bool differentiable = false;
-    for (const Tensor& t : call.inputs) differentiable |= is_float(t) || t.dtype() == DType::resource;
+    for (const Tensor& t : call.inputs) differentiable |= is_float(t) || is_object(t.dtype());
     if (!differentiable) continue;
     Tensors outputs = run_op(op, call.inputs, call.attrs);
-    if (only_floats(outputs).empty()) continue;
+    auto is_list = [](const Tensor& t) { return t.dtype() == DType::variant; };
+    if (only_floats(outputs).empty() && std::none_of(outputs.begin(), outputs.end(), is_list)) continue;
     any = true;
     most_inputs = std::max(most_inputs, std::min<size_t>(call.inputs.size(), 32));
     most_outputs = std::max(most_outputs, std::min<size_t>(outputs.size(), 32));

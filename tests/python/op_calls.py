@@ -63,6 +63,17 @@ def read_variable(handle, dtype):
     return encode(tf.raw_ops.ReadVariableOp(resource=handle, dtype=tf.as_dtype(dtype)))
 
 
+def make_list(reference, is_initialized, batch):
+    """The handle of the list of a tensor's rows, or of elements that are not set; a batch has it several times."""
+    dtype, shape, _ = reference
+    if is_initialized:
+        handle = tf.raw_ops.TensorListFromTensor(tensor=decode(reference), element_shape=tf.constant(shape[1:], tf.int32))
+    else:
+        handle = tf.raw_ops.TensorListReserve(element_shape=tf.constant(shape[1:], tf.int32), num_elements=shape[0],
+                                              element_dtype=tf.as_dtype(dtype))
+    return handle if batch is None else tf.stack([handle] * batch)
+
+
 def attribute(value):
     """An attribute as a call takes it: dtypes are named, tensors are {"tensor": reference}."""
     if isinstance(value, dict):

@@ -31,6 +31,21 @@ gradient: ['2.1612', '3.3659']
 hessian: [['-3.3659', '2.1612'], ['2.1612', '1.6829']]
 hessian times direction: ['-5.5271', '0.4783']
 """,
+    "modules": """steps:0 ()
+regressor/first/bias:0 (4,)
+regressor/first/kernel:0 (1, 4)
+regressor/second/bias:0 (4,)
+regressor/second/kernel:0 (4, 4)
+regressor/head/bias:0 (1,)
+regressor/head/kernel:0 (4, 1)
+submodules: 3
+step 0: loss 0.2413
+step 50: loss 0.0438
+step 100: loss 0.0162
+step 150: loss 0.0109
+step 200: loss 0.0089
+steps: 201
+""",
     # TensorFlow counts the memory of GPUs alone; these are the sizes of the variables.
     "variable_lifetime": """one variable of 4 MB: 4 MB more
 a snapshot and a changed value: 8 MB more; 0.0 1.0

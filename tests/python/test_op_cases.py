@@ -50,13 +50,15 @@ def problem(case, data):
     inputs = {name: references(value, data) for name, value in case["inputs"].items()}
     variables = {name: op_calls.make_variable(inputs[name], value["variable"] == "initialized")
                  for name, value in case["inputs"].items() if "variable" in value}
+    variables_and_lists = variables | {name: op_calls.make_list(inputs[name], value["list"] == "initialized", value["batch"])
+                                       for name, value in case["inputs"].items() if "list" in value}
     before = {name: op_calls.read_variable(handle, inputs[name][0]) for name, handle in variables.items()}
     attrs = {name: references(value, data) for name, value in case["attrs"].items()}
     run = op_calls.run_function if case["kind"] == "function" else op_calls.run_op
     if hasattr(tf, "random"):
         tf.random.set_seed(0)
     try:
-        got = [op_calls.encode(tensor) for tensor in run(case["op"], inputs | variables, attrs)]
+        got = [op_calls.encode(tensor) for tensor in run(case["op"], inputs | variables_and_lists, attrs)]
     except (tf.errors.OpError, ValueError, TypeError, RuntimeError, AssertionError) as error:
         if not case["error"]:
             return f"raised {type(error).__name__}: {error}"

@@ -137,6 +137,7 @@ int Log::add_tape() {
   if (tape == most_tapes) throw RuntimeError("a thread can have 64 gradient tapes at once; drop some of them");
   used_ |= bit(tape);
   automatic_ &= ~bit(tape);
+  persistent_ &= ~bit(tape);
   starts_[tape] = static_cast<uint32_t>(entries_.size());
   retain();
   return tape;
@@ -182,7 +183,7 @@ void Log::check_thread() const {
     throw RuntimeError("a gradient tape belongs to the thread that made it; open another tape in this thread");
 }
 
-void Log::start(int tape, bool watch_variables) {
+void Log::start(int tape, bool watch_variables, bool persistent) {
   check_thread();
   if (current_log && current_log != this)
     throw RuntimeError(
@@ -191,6 +192,7 @@ void Log::start(int tape, bool watch_variables) {
   open_ |= bit(tape);
   active_ |= bit(tape);
   if (watch_variables) automatic_ |= bit(tape);
+  if (persistent) persistent_ |= bit(tape);
   update_thread();
 }
 
@@ -347,7 +349,7 @@ void Log::reset() {
   long_lists_.clear();
   if (chunks_.size() > 64) chunks_.resize(64);
   chunk_used_ = chunks_used_ = 0;
-  used_ = open_ = active_ = automatic_ = 0;
+  used_ = open_ = active_ = automatic_ = persistent_ = 0;
   slot_entries_.clear();
   latest_start_ = 0;
   released_.store(0, std::memory_order_relaxed);

@@ -68,7 +68,7 @@ class Log final : public Recorder {
   /// A bit for a new tape.
   int add_tape();
   /// Begins, or goes on with, recording for a tape; RuntimeError in another thread than the log's.
-  void start(int tape, bool watch_variables);
+  void start(int tape, bool watch_variables, bool persistent);
   void stop(int tape);
   void pause(int tape, bool paused);
   void watch(int tape, const Tensor& tensor) { watched_.add(tensor, bit(tape)); }
@@ -88,6 +88,7 @@ class Log final : public Recorder {
   void record(std::span<const Tensor> in, std::span<const Tensor> out,
               std::unique_ptr<BackwardFunction> backward) override;
   void access(const Tensor& handle) override;
+  bool sees_gradients() const override { return (active_ & (active_ - 1)) != 0 || (active_ & persistent_) != 0; }
 
   const std::vector<Entry>& entries() const { return entries_; }
   uint32_t num_slots() const { return static_cast<uint32_t>(slot_entries_.size()); }
@@ -133,7 +134,8 @@ class Log final : public Recorder {
   std::atomic<uint64_t> released_{0};   // bits of tapes that are gone, perhaps in another thread
   std::atomic<uint64_t> abandoned_{0};  // of those that were open and died in another thread
   uint64_t serial_ = 0;
-  uint64_t used_ = 0, open_ = 0, active_ = 0, automatic_ = 0;  // tapes: alive, begun, recording, watching variables
+  uint64_t used_ = 0, open_ = 0, active_ = 0;  // tapes: alive, begun, recording
+  uint64_t automatic_ = 0, persistent_ = 0;    // those that watch variables, that give more than one gradient
   uint32_t starts_[most_tapes] = {};
   uint32_t latest_start_ = 0;
   const void* thread_ = nullptr;

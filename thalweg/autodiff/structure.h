@@ -104,7 +104,7 @@ template <Structured T, class F> of_tensors<T> rebuild(const T& like, F& next) {
     } else {
       static_assert(holds_no_variable<T>(),
                     "the result for a struct is the same struct, which needs Tensor members: for a struct of Variables "
-                    "name them, tape.gradient(loss, model.w, model.b), or give a vector");
+                    "name them, tape.gradient(loss, model.w, model.b), or write trainable_variables(model)");
       [&]<size_t... I>(std::index_sequence<I...>) {
         auto from = reflect::members(like);
         auto to = reflect::members(made);

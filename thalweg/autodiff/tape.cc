@@ -48,7 +48,7 @@ void Tape::start() {
     log_->forget(tape_);
     used_ = false;
   }
-  log_->start(tape_, options_.watch_accessed_variables);
+  log_->start(tape_, options_.watch_accessed_variables, options_.persistent);
   recording_ = true;
 }
 

@@ -13,6 +13,11 @@ class THALWEG_API Error : public std::runtime_error {
   int code() const { return code_; }
   /// TensorFlow's class name, such as `InvalidArgumentError`.
   const char* type() const { return type_; }
+  const char* what() const noexcept override {
+    return context_.empty() ? std::runtime_error::what() : context_.c_str();
+  }
+  /// Appends where it happened, on the way out: `catch (Error& e) { e.add_context(...); throw; }`.
+  void add_context(const std::string& text) { context_ = what() + text; }
 
  protected:
   Error(const char* type, int code, const std::string& message)
@@ -21,6 +26,7 @@ class THALWEG_API Error : public std::runtime_error {
  private:
   const char* type_;
   int code_;
+  std::string context_;
 };
 
 namespace errors {

@@ -2,6 +2,7 @@
 // Works on aggregates with up to 24 members (no bases, no C arrays); checked by tests on g++ and clang.
 #pragma once
 #include <cstddef>
+#include <cstdlib>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -11,7 +12,8 @@ namespace thalweg::reflect {
 
 /// Converts to anything, so that an aggregate's members can be counted by initialising it.
 struct Anything {
-  template <class T> operator T() const noexcept;  // NOLINT: implicit on purpose, never defined
+  // Never called; clang wants it defined all the same where a std::optional member is of a file's own type.
+  template <class T> operator T() const noexcept { std::abort(); }  // NOLINT: implicit on purpose
 };
 
 template <class T, size_t... I> constexpr bool initialises(std::index_sequence<I...>) {
@@ -129,17 +131,26 @@ template <class T, size_t I> constexpr std::string_view member_name() {
   constexpr auto is_name = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   };
-  // g++: "... Pointer = (& example<O>...value.O::strides); ...", clang: "... &example.value.strides]"
-  constexpr size_t end = text.find_first_of(");]", text.find("value."));
+  // g++: "... Pointer = (& example<O>...value.O::strides); ...", clang: "... &example.value.strides]". Where O is local
+  // to a function, its spelling has parentheses too: the last one ends the name.
+  constexpr size_t end = text.find(')', text.find("value.")) == text.npos ? text.rfind(']') : text.rfind(')');
   constexpr size_t begin = [&] {
     size_t i = end;
     while (i > 0 && is_name(text[i - 1])) --i;
     return i;
   }();
+  static_assert(begin < end, "the compiler spells pointers to members in an unknown way");
   return text.substr(begin, end - begin);
 }
 #if defined(__clang__)
 #pragma clang diagnostic pop
 #endif
+
+/// The type as the compiler spells it.
+template <class T> constexpr std::string_view type_name() {
+  constexpr std::string_view text = __PRETTY_FUNCTION__;  // g++: "... [with T = X; ...]", clang: "... [T = X]"
+  constexpr size_t begin = text.find("T = ") + 4;
+  return text.substr(begin, (text.find(';', begin) == text.npos ? text.rfind(']') : text.find(';', begin)) - begin);
+}
 
 }  // namespace thalweg::reflect

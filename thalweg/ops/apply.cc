@@ -217,15 +217,9 @@ void compute_over(TensorImpl& from, const Op& op, std::span<const TensorRef> in,
   from.shape = Shape{0};
 }
 
-void compute(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out,
-             unsigned temporaries) {
-  if (temporaries)
-    if (TensorImpl* from = donor(op, in, *out[0], temporaries)) return compute_over(*from, op, in, attrs, out);
-  if (!op.traits.view)
-    for (TensorImpl* o : out)
-      if (o->shape.is_fully_defined()) o->allocate();
-  FlushDenormals flush(any_large(in, out));
-  op.kernel.run(KernelCall(op, in, attrs, out));
+// What lies behind a variant has a shape of its own, which zeros of it have too.
+bool needs_only_shape(const Op& op, const TensorImpl& input) {
+  return op.traits.shape_only && input.dtype != DType::variant;
 }
 
 // What is not the common case: lists, several types, literals, mistakes. True when the call was finished here.
@@ -236,7 +230,7 @@ void compute(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::s
   for (const TensorRef& t : in) {
     weak |= t.p->weak != Weak::strong;
     slices |= t.p->form == Form::slices;
-    if (t.p->form == Form::outline && !op.traits.shape_only) refuse_outline(op);
+    if (t.p->form == Form::outline && !needs_only_shape(op, *t.p)) refuse_outline(op);
     if (t.p->form == Form::symbolic && !thread_state.tracer) refuse_symbolic(op);
   }
   if (slices) apply_slices(op, in, attrs, out);
@@ -252,7 +246,9 @@ bool is_known_now(const Op& op, std::span<const TensorRef> in, std::span<TensorI
   constexpr int64_t most_bytes = 10 << 20;
   if (op.traits.stateful) return false;
   for (const TensorRef& t : in)
-    if (t.p->form == Form::symbolic && !(op.traits.shape_only && t.p->shape.is_fully_defined())) return false;
+    if (t.p->form == Form::symbolic && !(needs_only_shape(op, *t.p) && t.p->shape.is_fully_defined())) return false;
+  for (const TensorImpl* o : out)
+    if (o->dtype == DType::variant) return false;  // no constant of a graph leads to an object
   for (const TensorImpl* o : out)
     if (o->shape.is_fully_defined() && o->shape.num_elements() > most_bytes / 16) return false;
   return true;
@@ -278,6 +274,17 @@ bool is_common(const Op& op, std::span<const TensorRef> in) {
 
 }  // namespace
 
+void detail::compute(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out,
+                     unsigned temporaries) {
+  if (temporaries)
+    if (TensorImpl* from = donor(op, in, *out[0], temporaries)) return compute_over(*from, op, in, attrs, out);
+  if (!op.traits.view)
+    for (TensorImpl* o : out)
+      if (o->shape.is_fully_defined()) o->allocate();
+  FlushDenormals flush(any_large(in, out));
+  op.kernel.run(KernelCall(op, in, attrs, out));
+}
+
 void apply(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out,
            unsigned temporaries) {
   if (!is_common(op, in)) [[unlikely]] {
@@ -295,7 +302,7 @@ void apply(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::spa
     op.infer(infer);
     if (state.tracer && !is_known_now(op, in, out)) [[unlikely]]
       state.tracer->add(op, in, attrs, out);
-    else compute(op, in, attrs, out, state.recorder ? 0 : temporaries);
+    else detail::compute(op, in, attrs, out, state.recorder ? 0 : temporaries);
     if (detail::inspected.load(std::memory_order_relaxed) && out.size() > 0 && out[0]->form == Form::array) [[unlikely]]
       detail::inspect(op, in, out);
   } catch (const ResourceExhaustedError& error) {

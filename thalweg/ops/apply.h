@@ -17,6 +17,10 @@ class Tracer {
   virtual void add(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl* const> out) = 0;
   /// What is known of the dimensions that a symbolic vector of integers stands for.
   virtual Shape known_dims(const TensorImpl& vector) const = 0;
+  /// The value of something that depends on no argument: the first value of a variable. ValueError where it does.
+  virtual Tensor lift(const Tensor& symbolic) = 0;
+  /// A variable was made; ValueError where that is no longer allowed.
+  virtual void created_variable(const Tensor& handle) = 0;
 };
 /// The way back through something that is no op: a custom gradient, a call of a traced function.
 class BackwardFunction {
@@ -35,6 +39,9 @@ class Recorder {
   /// Results that `backward` differentiates; they must be fresh tensors.
   virtual void record(std::span<const Tensor> in, std::span<const Tensor> out,
                       std::unique_ptr<BackwardFunction> backward) = 0;
+  /// Whether gradients may be differentiated again, which needs to see every op: more than one tape listens, or one
+  /// that may compute a gradient and go on recording.
+  virtual bool sees_gradients() const = 0;
   /// A trainable variable is about to be read.
   virtual void access(const Tensor& handle) = 0;
 };
@@ -44,6 +51,12 @@ class Recorder {
 /// an element-wise op may then write its result over it.
 THALWEG_API void apply(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out,
                        unsigned temporaries = 0);
+
+namespace detail {
+/// For plans, which have checked and inferred before: gives the described outputs memory and runs the kernel.
+void compute(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out,
+             unsigned temporaries);
+}  // namespace detail
 
 /// One result.
 inline Tensor apply1(const Op& op, std::initializer_list<TensorRef> in, AttrsRef attrs = {}, unsigned temporaries = 0) {

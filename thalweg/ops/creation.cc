@@ -1,5 +1,6 @@
 #include "thalweg/ops/creation.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "thalweg/core/convert.h"
@@ -14,6 +15,7 @@
 #include "thalweg/ops/integers.h"
 #include "thalweg/ops/reduction.h"
 #include "thalweg/ops/shaping.h"
+#include "thalweg/ops/tensor_list.h"
 
 namespace thalweg {
 namespace {
@@ -65,10 +67,14 @@ const Op& Fill = define_op({
 
 const Op& ZerosLike = define_op({
     .name = "ZerosLike",
-    .doc = "Zeros in the shape of x.",
+    .doc = "Zeros in the shape of x; of a list, the list of its elements' zeros.",
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
-    .kernel = {[](const KernelCall& c) { kernels::clear_elements(c.dtype(), c.output(), c.count(0)); }},
+    .kernel = {[](const KernelCall& c) {
+      if (c.dtype() != DType::variant) return kernels::clear_elements(c.dtype(), c.output(), c.count(0));
+      const auto* x = c.input<ResourceHandle>(0);
+      std::transform(x, x + c.count(0), c.output<ResourceHandle>(), zeros_of_variant);
+    }},
     .traits = {.shape_only = true, .not_differentiable = constant_reason},
 });
 

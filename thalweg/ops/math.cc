@@ -20,6 +20,7 @@
 #include "thalweg/ops/math_complex.h"
 #include "thalweg/ops/math_elementary.h"
 #include "thalweg/ops/selection.h"
+#include "thalweg/ops/tensor_list.h"
 
 namespace thalweg {
 namespace {
@@ -257,17 +258,24 @@ void run_sum(const KernelCall& c) {
       return sum_inputs<uint64_t>(c);
   }
 }
+void sum_lists(const KernelCall& c) {
+  auto* out = c.output<ResourceHandle>();
+  for (int64_t k = 0; k < c.output_shape().count(); ++k) {
+    out[k] = c.input<ResourceHandle>(0)[k];
+    for (int i = 1; i < c.num_inputs(); ++i) out[k] = add_variants(out[k], c.input<ResourceHandle>(i)[k]);
+  }
+}
 void grad_of_sum(GradCall& g) {
   for (int i = 0; i < g.num_inputs(); ++i) g.input_grad(i, g.output_grad());
 }
 
 const Op& AddN = define_op({
     .name = "AddN",
-    .doc = "The sum of tensors of one shape.",
+    .doc = "The sum of tensors of one shape; of lists, the list of their elements' sums.",
     .signature = "inputs: N * T -> sum: T",
-    .types = {{"T", number_types}},
+    .types = {{"T", number_types | types(DType::variant)}},
     .infer = infer_sum,
-    .kernel = {run_sum},
+    .kernel = {[](const KernelCall& c) { return c.output_dtype() == DType::variant ? sum_lists(c) : run_sum(c); }},
     .grad = grad_of_sum,
     .grad_reads = reads::nothing,
     .traits = {.commutative = true},

@@ -159,6 +159,10 @@ int Op::count_outputs(size_t num_inputs, AttrsRef call_attrs) const {
       ++count;
       continue;
     }
+    if (r.mixed && r.from_attr >= 0) {  // one result for each type in a list
+      count += static_cast<int>(std::get<std::vector<DType>>(attrs->get(call_attrs.p, r.from_attr)).size());
+      continue;
+    }
     int row = attrs && !r.number_attr.empty() ? attrs->find(r.number_attr) : -1;
     if (row >= 0) {
       int64_t n = std::get<int64_t>(attrs->get(call_attrs.p, row));
@@ -213,6 +217,7 @@ DType InferCall::find_result_dtype(int i) const {
   if (arg.from_input >= 0) return arg.mixed ? dtype(i) : dtype(arg.from_input);
   if (arg.from_attr >= 0) {
     AttrValue value = op.attrs->get(attrs_.p, arg.from_attr);
+    if (auto* list = std::get_if<std::vector<DType>>(&value)) return list->at(static_cast<size_t>(i) - k);
     if (auto* t = std::get_if<DType>(&value)) {
       for (const TypeAttr& a : op.type_attrs)
         if (a.name == arg.type_attr && !a.allowed.has(*t))

@@ -101,10 +101,9 @@ const Op& Reshape = define_op({
           const Shape& in = c.shape(0);
           if (!c.has_value(1)) {
             const Shape& shape = c.shape(1);
-            bool counted = shape.has_rank() && shape[0] >= 0;
-            if (counted && shape[0] > Shape::max_rank)
+            if (shape.has_rank() && shape[0] > Shape::max_rank)
               c.fail("shape has " + std::to_string(shape[0]) + " dimensions, too many");
-            return c.output(0, counted ? Shape::of_rank(static_cast<int>(shape[0])) : Shape::unknown_rank());
+            return c.output(0, c.partial_value(1));
           }
           Integers dims = integers(c, 1);
           Shape out;

@@ -3,6 +3,8 @@
 #include <ostream>
 
 #include "thalweg/core/error.h"
+#include "thalweg/core/name_scope.h"
+#include "thalweg/ops/apply.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/variable_ops.h"
 
@@ -11,12 +13,14 @@ namespace thalweg {
 Variable::Variable(const TensorLike& initial_value, const VariableOptions& options) {
   Tensor value = options.dtype == DType::invalid ? initial_value.own() : initial_value.as(options.dtype);
   if (options.dtype != DType::invalid && value.dtype() != options.dtype) value = cast(value, options.dtype);
-  auto resource = std::make_shared<VariableResource>(options.name, value.dtype(),
+  if (value.is_symbolic() && thread_state.tracer) value = thread_state.tracer->lift(value);
+  auto resource = std::make_shared<VariableResource>(scoped_name(options.name), value.dtype(),
                                                      options.shape ? *options.shape : value.shape(), value);
   resource->trainable = options.trainable;
   resource->synchronization = options.synchronization;
   resource->aggregation = options.aggregation;
   handle_ = make_handle(std::move(resource));
+  if (thread_state.tracer) thread_state.tracer->created_variable(handle_);
 }
 
 Variable::Variable(std::initializer_list<Literal> initial_value, const VariableOptions& options)

@@ -12,7 +12,7 @@ namespace thalweg {
 
 struct VariableOptions {
   bool trainable = true;            // tapes watch it when it is read
-  std::string name = "Variable";    // shown as `Variable:0`
+  std::string name = "Variable";    // shown as `Variable:0`, behind the NameScope it is made in
   DType dtype = DType::invalid;     // the initial value's where left out
   std::optional<Shape> shape = {};  // what values must fit, dimensions may be unknown; the initial value's if left out
   VariableSynchronization synchronization = VariableSynchronization::automatic;

@@ -7,6 +7,7 @@ NB_MODULE(_thalweg, module) {
   nb::set_leak_warnings(false);  // callables and types live as long as the process
   make_tensor_types();
   module.attr("Tensor") = nb::borrow(reinterpret_cast<PyObject*>(tensor_type));
+  module.attr("SymbolicTensor") = nb::borrow(reinterpret_cast<PyObject*>(symbolic_tensor_type));
   module.attr("EagerTensor") = nb::borrow(reinterpret_cast<PyObject*>(eager_tensor_type));
   make_variable_type();
   module.attr("VariableBase") = nb::borrow(reinterpret_cast<PyObject*>(variable_type));
@@ -18,6 +19,8 @@ NB_MODULE(_thalweg, module) {
   define_devices(module);
   define_dlpack(module);
   define_variables(module);
+  define_name_scopes(module);
   define_tapes(module);
   define_protos(module);
+  define_functions(module);
 }

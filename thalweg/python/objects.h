@@ -19,13 +19,16 @@ struct PyTensor {
   PyObject* weak_references;
 };
 
-/// `tf.Tensor`, and the class of the tensors that have a value.
+/// `tf.Tensor`, the class of the tensors that have a value, and that of those a traced function will compute.
 extern PyTypeObject* tensor_type;
 extern PyTypeObject* eager_tensor_type;
+extern PyTypeObject* symbolic_tensor_type;
 /// Makes both; called once by the module.
 void make_tensor_types();
 
-inline bool is_tensor(PyObject* object) { return Py_TYPE(object) == eager_tensor_type; }
+inline bool is_tensor(PyObject* object) {
+  return Py_TYPE(object) == eager_tensor_type || Py_TYPE(object) == symbolic_tensor_type;
+}
 inline const Tensor& tensor_of(PyObject* object) { return reinterpret_cast<PyTensor*>(object)->tensor; }
 /// A new Python object for a tensor; None for an undefined one.
 PyObject* wrap(Tensor tensor);
@@ -133,7 +136,10 @@ void define_function_calls(nb::module_& module);
 void define_devices(nb::module_& module);
 void define_dlpack(nb::module_& module);
 void define_variables(nb::module_& module);
+void define_name_scopes(nb::module_& module);
 void define_tapes(nb::module_& module);
 void define_protos(nb::module_& module);
+/// functions.cc: tracing and traced functions.
+void define_functions(nb::module_& module);
 
 }  // namespace thalweg::python

@@ -127,11 +127,15 @@ template <class F> PyCFunction c_function(F function) {
 }
 constexpr int with_keywords = METH_FASTCALL | METH_KEYWORDS;
 
-PyMethodDef methods[] = {
+PyMethodDef value_methods[] = {
     {"numpy", numpy, METH_NOARGS,
      "The value as a NumPy array of its own, a NumPy scalar for rank 0, bytes for a string."},
     {"_numpy", numpy, METH_NOARGS, nullptr},
     {"__array__", c_function(to_array), with_keywords, "The value as a NumPy array."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyMethodDef methods[] = {
     {"cpu", cpu, METH_NOARGS, "The tensor on CPU:0."},
     {"gpu", c_function(gpu), METH_FASTCALL, "The tensor on a GPU."},
     {"get_shape", shape_method, METH_NOARGS, "The shape."},
@@ -169,6 +173,8 @@ PyGetSetDef attributes[] = {
 };
 
 }  // namespace
+
+void add_value_slots(std::vector<PyType_Slot>& slots) { slots.push_back(slot(Py_tp_methods, value_methods)); }
 
 void add_method_slots(std::vector<PyType_Slot>& slots) {
   slots.insert(slots.end(), {slot(Py_tp_methods, methods), slot(Py_tp_getset, attributes)});

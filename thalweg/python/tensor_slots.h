@@ -18,6 +18,10 @@ PyObject* subscript(const Tensor& x, PyObject* key);
 void add_buffer_slots(std::vector<PyType_Slot>& slots);
 /// tensor_methods.cc: named attributes and methods.
 void add_method_slots(std::vector<PyType_Slot>& slots);
+/// Those that only tensors with a value have.
+void add_value_slots(std::vector<PyType_Slot>& slots);
+/// symbolic_tensor.cc: what tensors of traced functions have, and what they refuse.
+void add_symbolic_slots(std::vector<PyType_Slot>& slots);
 
 /// The elements as NumPy shows them: an array, a NumPy scalar for rank 0, bytes for a string (new reference).
 PyObject* to_numpy(const Tensor& tensor);

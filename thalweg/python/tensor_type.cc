@@ -8,6 +8,7 @@ namespace thalweg::python {
 
 PyTypeObject* tensor_type = nullptr;
 PyTypeObject* eager_tensor_type = nullptr;
+PyTypeObject* symbolic_tensor_type = nullptr;
 
 namespace {
 
@@ -57,11 +58,12 @@ constexpr const char* doc =
 PyObject* wrap(Tensor tensor) {
   if (!tensor.defined()) return Py_NewRef(Py_None);
   PyTensor* object;
+  PyTypeObject* type = tensor.get()->form == Form::symbolic ? symbolic_tensor_type : eager_tensor_type;
   if (num_free) {
     object = free_objects[--num_free];
-    PyObject_Init(reinterpret_cast<PyObject*>(object), eager_tensor_type);
+    PyObject_Init(reinterpret_cast<PyObject*>(object), type);
   } else {
-    object = PyObject_New(PyTensor, eager_tensor_type);
+    object = PyObject_New(PyTensor, type);
     if (!object) throw nb::python_error();
   }
   new (&object->tensor) Tensor(std::move(tensor));
@@ -84,10 +86,18 @@ void make_tensor_types() {
   PyType_Spec spec = {"thalweg.Tensor", sizeof(PyTensor), 0, flags | Py_TPFLAGS_BASETYPE, slots.data()};
   tensor_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)));
 
-  PyType_Slot eager_slots[] = {slot(Py_tp_dealloc, drop_tensor), slot(Py_tp_doc, const_cast<char*>(doc)), {0, nullptr}};
-  PyType_Spec eager_spec = {"thalweg.EagerTensor", sizeof(PyTensor), 0, flags, eager_slots};
-  eager_tensor_type = reinterpret_cast<PyTypeObject*>(
-      checked(PyType_FromSpecWithBases(&eager_spec, reinterpret_cast<PyObject*>(tensor_type))));
+  auto derived = [&](const char* name, std::vector<PyType_Slot> more) {
+    more.insert(more.end(), {slot(Py_tp_dealloc, drop_tensor), slot(Py_tp_doc, const_cast<char*>(doc)), {0, nullptr}});
+    PyType_Spec derived_spec = {name, sizeof(PyTensor), 0, flags, more.data()};
+    return reinterpret_cast<PyTypeObject*>(
+        checked(PyType_FromSpecWithBases(&derived_spec, reinterpret_cast<PyObject*>(tensor_type))));
+  };
+  std::vector<PyType_Slot> value_slots;
+  add_value_slots(value_slots);
+  eager_tensor_type = derived("thalweg.EagerTensor", value_slots);
+  std::vector<PyType_Slot> symbolic_slots;
+  add_symbolic_slots(symbolic_slots);
+  symbolic_tensor_type = derived("thalweg.SymbolicTensor", symbolic_slots);
 }
 
 bool is_heavy(const TensorImpl* tensor) {

@@ -3,6 +3,7 @@
 
 #include "thalweg/core/error.h"
 #include "thalweg/core/format.h"
+#include "thalweg/core/name_scope.h"
 #include "thalweg/ops/variable_ops.h"
 #include "thalweg/python/arguments.h"
 #include "thalweg/python/convert.h"
@@ -75,7 +76,7 @@ PyObject* create(PyObject* self, PyObject* const* args, Py_ssize_t num_args) {
     if (cast(self)->handle) throw ValueError("this variable has been created before");
     const Tensor& value = tensor_of(args[0]);
     Shape shape = args[1] == Py_None ? value.shape() : to_shape(owned(PyObject_GetAttrString(args[1], "_dims")).ptr());
-    auto variable = std::make_shared<VariableResource>(text_of(args[2]), value.dtype(), shape, value);
+    auto variable = std::make_shared<VariableResource>(scoped_name(text_of(args[2])), value.dtype(), shape, value);
     variable->trainable = PyObject_IsTrue(args[3]) == 1;
     variable->synchronization = static_cast<VariableSynchronization>(PyLong_AsLong(args[4]));
     variable->aggregation = static_cast<VariableAggregation>(PyLong_AsLong(args[5]));

@@ -3,6 +3,7 @@
 from collections import namedtuple
 
 from thalweg import _thalweg
+from thalweg._function import functions_run_eagerly, run_functions_eagerly
 
 PhysicalDevice = namedtuple("PhysicalDevice", ["name", "device_type"], module="thalweg.config")
 LogicalDevice = namedtuple("LogicalDevice", ["name", "device_type"], module="thalweg.config")
@@ -19,7 +20,6 @@ class LogicalDeviceConfiguration(namedtuple(
 
 
 _soft_placement = True
-_functions_run_eagerly = False
 
 
 def _of_type(devices, kind, device_type):
@@ -79,17 +79,6 @@ def set_soft_device_placement(enabled):
     """Whether ops run on CPU:0 when the device that was asked for is missing; otherwise that is an error."""
     global _soft_placement
     _soft_placement = bool(enabled)
-
-
-def run_functions_eagerly(run_eagerly):
-    """Whether tf.function runs its function op by op."""
-    global _functions_run_eagerly
-    _functions_run_eagerly = bool(run_eagerly)
-
-
-def functions_run_eagerly():
-    """What run_functions_eagerly was told last."""
-    return _functions_run_eagerly
 
 
 experimental_run_functions_eagerly = run_functions_eagerly

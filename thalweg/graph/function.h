@@ -1,0 +1,142 @@
+// tf::function: traced at the first call, then a compiled plan.
+//   auto step = function([&](const Tensor& x, const Tensor& y) { ... return loss; });
+#pragma once
+#include "thalweg/graph/arguments.h"
+#include "thalweg/graph/function_core.h"
+
+namespace thalweg {
+
+namespace graph {
+
+template <class F> struct SignatureOf {
+  static_assert(!std::is_class_v<F>,
+                "tf::function cannot deduce the parameters: write their types ([](Tensor x), not [](auto x)), or give "
+                "the signature, tf::Function<Tensor(Tensor)>(f)");
+};
+template <class R, class... A> struct SignatureOf<R (*)(A...)> {
+  using type = R(A...);
+};
+template <class F>
+  requires requires { &F::operator(); }
+struct SignatureOf<F> : SignatureOf<decltype(&F::operator())> {};
+template <class C, class R, class... A> struct SignatureOf<R (C::*)(A...)> {
+  using type = R(A...);
+};
+template <class C, class R, class... A> struct SignatureOf<R (C::*)(A...) const> {
+  using type = R(A...);
+};
+
+template <class R> struct ResultOf {
+  using type = structure::of_tensors<R>;
+};
+template <> struct ResultOf<void> {
+  using type = void;
+};
+
+}  // namespace graph
+
+template <class Signature> class Function;
+
+/// A function whose ops are traced into a graph at the first call for each kind of arguments, and run from a plan
+/// afterwards. A handle: copies share their traces. Tensors are told apart by dtype and shape, variables by identity,
+/// numbers and strings by value; what the function captures is taken by reference or value as its lambda says.
+template <class R, class... A> class Function<R(A...)> {
+ public:
+  using Result = typename graph::ResultOf<R>::type;
+
+  Function() = default;
+  template <class F>
+    requires(std::is_invocable_r_v<R, F&, A...> && !std::same_as<std::remove_cvref_t<F>, Function>)
+  Function(F f, FunctionOptions options = {})  // NOLINT: like std::function
+      : state_(std::make_shared<State>(std::move(f), std::move(options))) {}
+
+  Result operator()(const std::remove_cvref_t<A>&... arguments) const {
+    if (config::functions_run_eagerly()) return static_cast<Result>(state_->f(arguments...));
+    graph::Arguments call;
+    (graph::collect(arguments, call), ...);
+    std::span<const TensorRef> tensors = call.tensors();
+    const graph::Trace* trace = state_->core.latest();
+    if (!trace || !trace->fits(tensors, call.rest)) [[unlikely]]
+      trace = &state_->core.find(tensors, call.rest, tracer(arguments...));
+    if constexpr (std::same_as<R, Tensor>) {
+      if (!thread_state.tracer && !thread_state.recorder && trace->body->num_results() == 1) [[likely]] {
+        TensorImpl* result;
+        trace->body->plan().run(tensors, {&result, 1});
+        return Tensor(result);
+      }
+    }
+    std::vector<Tensor> results = graph::call(trace->body, tensors);
+    if constexpr (!std::is_void_v<R>) {
+      auto next = [i = size_t{0}, &results]() mutable { return std::move(results[i++]); };
+      return structure::rebuild(*static_cast<const R*>(trace->structure.get()), next);
+    }
+  }
+
+  /// The trace for tensors like these: a TensorSpec for each tensor, other values as they are.
+  template <class... S> ConcreteFunction get_concrete_function(const S&... arguments) const {
+    std::vector<Tensor> held;  // tensors that have the shape of their spec and no value
+    auto stand_in = [&]<class T>(const T& argument) -> decltype(auto) {
+      if constexpr (std::same_as<T, TensorSpec>) {
+        Tensor t(TensorImpl::make());
+        t.impl()->dtype = argument.dtype;
+        t.impl()->shape = argument.shape;
+        t.impl()->form = Form::symbolic;
+        return t;
+      } else {
+        return argument;
+      }
+    };
+    auto all = std::tuple<std::remove_cvref_t<A>...>(stand_in(arguments)...);
+    graph::Arguments call;
+    std::apply([&](const auto&... a) { (graph::collect(a, call), ...); }, all);
+    auto body = std::apply([&](const auto&... a) { return tracer(a...); }, all);
+    return ConcreteFunction(state_->core.find(call.tensors(), call.rest, body).body);
+  }
+
+  bool defined() const { return state_ != nullptr; }
+  /// How often it was traced.
+  int experimental_get_tracing_count() const { return state_->core.tracing_count(); }
+  /// One line per trace: its arguments and results.
+  std::string pretty_printed_concrete_signatures() const { return graph::describe(state_->core); }
+  /// The function as it is written.
+  const std::function<R(A...)>& python_function() const { return state_->f; }
+
+ private:
+  struct State {
+    State(std::function<R(A...)> function, FunctionOptions options)
+        : f(std::move(function)), core(std::move(options)) {}
+    std::function<R(A...)> f;
+    graph::FunctionCore core;
+  };
+
+  graph::TraceBody tracer(const std::remove_cvref_t<A>&... arguments) const {
+    return [&, state = state_.get()](std::span<const Tensor> symbolic) {
+      auto next = [i = size_t{0}, symbolic]() mutable { return symbolic[i++]; };
+      // Braces: in the order of the arguments.
+      std::tuple<std::remove_cvref_t<A>...> traced{graph::with_tensors(arguments, next)...};
+      graph::Traced result;
+      if constexpr (std::is_void_v<R>) {
+        std::apply(state->f, traced);
+      } else {
+        auto made = std::make_shared<R>(std::apply(state->f, traced));
+        structure::for_each(*made, [&](const auto& leaf) { result.tensors.push_back(leaf); });
+        result.structure = made;
+      }
+      return result;
+    };
+  }
+
+  std::shared_ptr<State> state_;
+};
+
+/// Makes a traced function of a lambda or a function.
+template <class F> auto function(F f, FunctionOptions options = {}) {
+  using Signature = typename graph::SignatureOf<F>::type;
+  return Function<Signature>(std::move(f), std::move(options));
+}
+/// A member function of an object, which must outlive it.
+template <class C, class R, class... A> auto function(C& object, R (C::*method)(A...), FunctionOptions options = {}) {
+  return Function<R(A...)>([&object, method](A... a) -> R { return (object.*method)(a...); }, std::move(options));
+}
+
+}  // namespace thalweg

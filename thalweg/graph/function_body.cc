@@ -1,0 +1,71 @@
+#include "thalweg/graph/function_body.h"
+
+#include <algorithm>
+
+#include "thalweg/core/error.h"
+#include "thalweg/core/variable_resource.h"
+#include "thalweg/graph/gradient.h"
+
+namespace thalweg {
+
+FunctionBody::FunctionBody(std::string name, graph::Graph graph) : name_(std::move(name)), graph_(std::move(graph)) {
+  for (const graph::Node& n : graph_.nodes()) {
+    stateful_ |= n.op->traits.stateful && !n.is_constant();
+    if (!n.is_constant() || n.constant.dtype() != DType::resource || n.constant.rank() != 0) continue;
+    const auto* variable =
+        dynamic_cast<VariableResource*>(static_cast<const ResourceHandle*>(n.constant.impl()->data)->get());
+    if (variable) variables_.push_back(n.constant);
+    if (variable && variable->trainable) trainable_variables_.push_back(n.constant);
+  }
+}
+FunctionBody::~FunctionBody() = default;
+
+const graph::Plan& FunctionBody::plan() const {
+  std::call_once(planned_, [&] { plan_ = std::make_unique<graph::Plan>(graph_, graph_.arguments, graph_.results); });
+  return *plan_;
+}
+
+const graph::Gradient& FunctionBody::gradient() const {
+  std::lock_guard lock(gradient_mutex_);
+  if (!gradient_) gradient_ = graph::make_gradient(*this);
+  return *gradient_;
+}
+
+namespace graph {
+
+std::vector<Tensor> run(const Plan& plan, size_t num_results, std::span<const TensorRef> arguments) {
+  std::vector<Tensor> results(num_results);
+  plan.run(arguments, {reinterpret_cast<TensorImpl**>(results.data()), num_results});
+  return results;
+}
+
+std::vector<Tensor> inline_call(const FunctionBody& body, std::span<const TensorRef> arguments) {
+  const Graph& graph = body.graph();
+  std::vector<uint8_t> needed = needed_nodes(graph, graph.results);
+  std::vector<std::vector<Tensor>> values(graph.nodes().size());
+  auto tensor_at = [&](Value v) -> const Tensor& {
+    return values[static_cast<size_t>(v.node->id)][static_cast<size_t>(v.index)];
+  };
+  for (size_t i = 0; i < graph.arguments.size(); ++i)
+    values[static_cast<size_t>(graph.arguments[i]->id)] = {arguments[i].tensor()};
+  if (thread_state.recorder)
+    for (const Tensor& handle : body.trainable_variables()) thread_state.recorder->access(handle);
+  std::vector<TensorRef> in;
+  for (const Node& n : graph.nodes()) {
+    std::vector<Tensor>& place = values[static_cast<size_t>(n.id)];
+    if (!needed[static_cast<size_t>(n.id)] || !place.empty()) continue;
+    if (n.is_constant()) {
+      place = {n.constant};
+      continue;
+    }
+    in.clear();
+    for (const Value& v : n.inputs) in.push_back(tensor_at(v));
+    place = apply_list(*n.op, in, n.attrs, static_cast<int>(n.results.size()));
+  }
+  std::vector<Tensor> results;
+  for (const Value& v : graph.results) results.push_back(tensor_at(v));
+  return results;
+}
+
+}  // namespace graph
+}  // namespace thalweg

@@ -1,0 +1,175 @@
+#include "thalweg/graph/function_core.h"
+
+#include "thalweg/core/error.h"
+#include "thalweg/core/warning.h"
+
+namespace thalweg {
+namespace {
+std::atomic<bool> eagerly{false};
+std::atomic<uint64_t> next_function{0};
+}  // namespace
+
+void config::run_functions_eagerly(bool run_eagerly) { eagerly = run_eagerly; }
+bool config::functions_run_eagerly() { return eagerly.load(std::memory_order_relaxed); }
+
+std::vector<Tensor> ConcreteFunction::operator()(const std::vector<Tensor>& arguments) const {
+  if (arguments.size() != body_->num_arguments())
+    throw TypeError(name() + " takes " + std::to_string(body_->num_arguments()) + " tensors, got " +
+                    std::to_string(arguments.size()));
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const graph::Spec& wanted = body_->argument(i);
+    if (arguments[i].dtype() != wanted.dtype || !arguments[i].shape().is_compatible_with(wanted.shape))
+      throw TypeError(name() + ": argument " + std::to_string(i) + " must be " +
+                      TensorSpec(wanted.shape, wanted.dtype).str() + ", got " +
+                      TensorSpec(arguments[i].shape(), arguments[i].dtype()).str());
+  }
+  return graph::call(body_, std::vector<TensorRef>(arguments.begin(), arguments.end()));
+}
+
+namespace graph {
+namespace {
+
+// Whether a tensor of one shape may go where the other was traced for: what is known there must be known and equal.
+bool covers(const Shape& traced, const Shape& given) {
+  if (!traced.has_rank()) return true;
+  if (!given.has_rank() || traced.rank() != given.rank()) return false;
+  for (int i = 0; i < traced.rank(); ++i)
+    if (traced[i] >= 0 && traced[i] != given[i]) return false;
+  return true;
+}
+
+Shape relaxed(const Shape& a, const Shape& b) {
+  if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank()) return Shape::unknown_rank();
+  Shape shape = a;
+  for (int i = 0; i < a.rank(); ++i)
+    if (a[i] != b[i]) shape[i] = -1;
+  return shape;
+}
+
+}  // namespace
+
+bool Trace::fits(std::span<const TensorRef> tensors, const std::string& other_rest) const {
+  if (tensors.size() != arguments.size() || rest != other_rest) return false;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const TensorImpl& t = *tensors[i].p;
+    if (t.dtype != arguments[i].dtype || t.weak != Weak::strong || t.form > Form::symbolic) return false;
+    if (!(t.shape == arguments[i].shape) && !covers(arguments[i].shape, t.shape)) return false;
+  }
+  return true;
+}
+
+const Trace* FunctionCore::search(std::span<const TensorRef> tensors, const std::string& rest) const {
+  for (auto t = traces_.rbegin(); t != traces_.rend(); ++t)
+    if (t->fits(tensors, rest)) return &*t;
+  return nullptr;
+}
+
+std::vector<const Trace*> FunctionCore::traces() const {
+  std::lock_guard lock(mutex_);
+  std::vector<const Trace*> all;
+  for (const Trace& t : traces_) all.push_back(&t);
+  return all;
+}
+
+std::vector<Spec> FunctionCore::specs_for(std::span<const TensorRef> tensors, const std::string& rest) const {
+  std::vector<Spec> specs;
+  for (const TensorRef& t : tensors) specs.push_back({t.p->dtype, t.p->shape});
+  if (!options_.input_signature.empty()) {
+    if (tensors.size() != options_.input_signature.size())
+      throw TypeError(options_.name + " has an input_signature of " + std::to_string(options_.input_signature.size()) +
+                      " tensors, but was called with " + std::to_string(tensors.size()));
+    for (size_t i = 0; i < specs.size(); ++i) {
+      const TensorSpec& wanted = options_.input_signature[i];
+      if (specs[i].dtype != wanted.dtype || !covers(wanted.shape, specs[i].shape))
+        throw TypeError("Binding inputs to tf.function failed due to `Can not cast " +
+                        TensorSpec(specs[i].shape, specs[i].dtype).str() + " to " + wanted.str() + "`.");
+      specs[i].shape = wanted.shape;
+    }
+  } else if (options_.reduce_retracing) {
+    for (const Trace& t : traces_) {
+      bool alike = t.rest == rest && t.arguments.size() == specs.size();
+      for (size_t i = 0; i < specs.size() && alike; ++i) alike = t.arguments[i].dtype == specs[i].dtype;
+      for (size_t i = 0; i < specs.size() && alike; ++i) specs[i].shape = relaxed(specs[i].shape, t.arguments[i].shape);
+    }
+  }
+  return specs;
+}
+
+const Trace& FunctionCore::find(std::span<const TensorRef> tensors, const std::string& rest, const TraceBody& body) {
+  std::lock_guard lock(mutex_);
+  const Trace* found = search(tensors, rest);
+  note_call(!found);
+  if (!found) found = &make(specs_for(tensors, rest), rest, body);
+  latest_.store(found, std::memory_order_release);
+  return *found;
+}
+
+const Trace& FunctionCore::make(const std::vector<Spec>& specs, const std::string& rest, const TraceBody& body) {
+  if (tracing_)
+    throw RuntimeError(options_.name +
+                       " calls itself while it is traced, without end: use tf.while_loop, or a plain function for the "
+                       "recursion");
+  tracing_ = true;
+  struct Ended {
+    bool& tracing;
+    ~Ended() { tracing = false; }
+  } ended{tracing_};
+  bool created_variables = false;
+  Trace made{specs, rest, nullptr, nullptr};
+  trace(made, body, !called_, created_variables);
+  called_ = true;
+  if (created_variables) trace(made, body, false, created_variables);  // later calls will not make them either
+  return traces_.emplace_back(std::move(made));
+}
+
+void FunctionCore::trace(Trace& to, const TraceBody& body, bool may_create_variables, bool& created_variables) {
+  GraphTracer tracer(current_tracer());
+  tracer.may_create_variables = may_create_variables;
+  std::vector<Tensor> arguments;
+  {
+    Tracing tracing(&tracer);
+    for (size_t i = 0; i < to.arguments.size(); ++i) {
+      const std::string& name = i < options_.input_signature.size() ? options_.input_signature[i].name : std::string();
+      arguments.push_back(tracer.argument(to.arguments[i].dtype, to.arguments[i].shape, name));
+    }
+    tracing_count_.fetch_add(1, std::memory_order_relaxed);
+    Traced traced = body(arguments);
+    for (const Tensor& t : traced.tensors) tracer.graph().results.push_back(tracer.value_of(t));
+    to.structure = std::move(traced.structure);
+  }
+  if (!tracer.captures().empty())
+    throw TypeError(options_.name +
+                    " uses a symbolic tensor of the function that calls it: pass it as an argument instead");
+  created_variables = !tracer.created_variables().empty();
+  to.body = std::make_shared<FunctionBody>("__inference_" + options_.name + "_" + std::to_string(next_function++),
+                                           std::move(tracer.graph()));
+}
+
+std::string describe(const FunctionCore& core) {
+  auto text = [](const Spec& spec) { return std::string(name_of(spec.dtype)) + " " + spec.shape.str(); };
+  std::string lines;
+  for (const Trace* t : core.traces()) {
+    lines += core.options().name + "(";
+    for (size_t i = 0; i < t->arguments.size(); ++i) lines += (i ? ", " : "") + text(t->arguments[i]);
+    lines += ") -> ";
+    for (size_t i = 0; i < t->body->num_results(); ++i) lines += (i ? ", " : "") + text(t->body->result(i));
+    lines += t->body->num_results() ? "\n" : "None\n";
+  }
+  return lines;
+}
+
+// As TensorFlow: five traces within the last five calls are too many.
+void FunctionCore::note_call(bool traced) {
+  recent_traces_ = traced ? recent_traces_ + 1 : std::max(0, recent_traces_ - 1);
+  ++recent_calls_;
+  if (recent_traces_ < 5 || recent_calls_ <= 5 || warned_) return;
+  warned_ = true;
+  warn("5 out of the last 5 calls to " + options_.name +
+       " triggered tf.function retracing. Tracing is expensive and the excessive number of tracings could be due to "
+       "(1) creating functions repeatedly in a loop, (2) passing tensors with different shapes, (3) passing numbers "
+       "instead of tensors. For (1), make the function outside of the loop. For (2), set reduce_retracing, or give an "
+       "input_signature. For (3), pass tensors.");
+}
+
+}  // namespace graph
+}  // namespace thalweg

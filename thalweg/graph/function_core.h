@@ -1,0 +1,97 @@
+// What `function` does without knowing the function's types: when to trace, which trace to run.
+#pragma once
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "thalweg/core/tensor_spec.h"
+#include "thalweg/graph/function_body.h"
+
+namespace thalweg {
+
+struct FunctionOptions {
+  std::vector<TensorSpec> input_signature = {};  // one trace for all tensors that fit it; left out: one for each shape
+  bool reduce_retracing = false;                 // shapes that differ from call to call become unknown
+  bool jit_compile = false;                      // all fusions
+  std::string name = "function";
+};
+
+/// One trace of a function, for arguments of certain dtypes and shapes.
+class THALWEG_API ConcreteFunction {
+ public:
+  explicit ConcreteFunction(FunctionAttr body) : body_(std::move(body)) {}
+  const std::string& name() const { return body_->name(); }
+  const graph::Graph& graph() const { return body_->graph(); }
+  const FunctionAttr& body() const { return body_; }
+  /// Calls it with one tensor per argument of the graph.
+  std::vector<Tensor> operator()(const std::vector<Tensor>& arguments) const;
+
+ private:
+  FunctionAttr body_;
+};
+
+namespace graph {
+
+/// What tracing found: the tensors that are results, and the structure they belong to.
+struct Traced {
+  std::vector<Tensor> tensors;
+  std::shared_ptr<const void> structure;
+};
+/// Calls the function with symbolic arguments.
+using TraceBody = std::function<Traced(std::span<const Tensor> arguments)>;
+
+struct Trace {
+  std::vector<Spec> arguments;
+  std::string rest;
+  FunctionAttr body;
+  std::shared_ptr<const void> structure;
+
+  bool fits(std::span<const TensorRef> tensors, const std::string& other_rest) const;
+};
+
+class THALWEG_API FunctionCore {
+ public:
+  explicit FunctionCore(FunctionOptions options) : options_(std::move(options)) {}
+
+  /// The trace for these arguments, made if there is none.
+  const Trace& find(std::span<const TensorRef> tensors, const std::string& rest, const TraceBody& body);
+  /// The one that was used last.
+  const Trace* latest() const { return latest_.load(std::memory_order_acquire); }
+
+  int tracing_count() const { return tracing_count_.load(std::memory_order_relaxed); }
+  const FunctionOptions& options() const { return options_; }
+  /// The traces, in the order in which they were made.
+  std::vector<const Trace*> traces() const;
+
+ private:
+  const Trace* search(std::span<const TensorRef> tensors, const std::string& rest) const;
+  std::vector<Spec> specs_for(std::span<const TensorRef> tensors, const std::string& rest) const;
+  const Trace& make(const std::vector<Spec>& specs, const std::string& rest, const TraceBody& body);
+  void trace(Trace& to, const TraceBody& body, bool may_create_variables, bool& created_variables);
+  void note_call(bool traced);
+
+  FunctionOptions options_;
+  mutable std::recursive_mutex mutex_;
+  std::deque<Trace> traces_;
+  std::atomic<const Trace*> latest_{nullptr};
+  std::atomic<int> tracing_count_{0};
+  bool tracing_ = false, called_ = false;
+  int recent_traces_ = 0, recent_calls_ = 0;
+  bool warned_ = false;
+};
+
+/// One line per trace: `function(float32 (2, 3)) -> float32 (2,)`.
+THALWEG_API std::string describe(const FunctionCore& core);
+
+}  // namespace graph
+
+namespace config {
+/// Functions run as they are written, op by op: for debugging.
+THALWEG_API void run_functions_eagerly(bool eagerly);
+THALWEG_API bool functions_run_eagerly();
+}  // namespace config
+
+}  // namespace thalweg

@@ -1,0 +1,110 @@
+#include "thalweg/graph/graph.h"
+
+#include <atomic>
+
+#include "thalweg/core/error.h"
+#include "thalweg/core/name_scope.h"
+
+namespace thalweg::graph {
+namespace {
+
+std::atomic<uint64_t> next_serial{1};
+
+const Op& record(const char* name) { return *find_op(name); }
+
+void set_attr(const Op& op, const Attrs& attrs, const char* name, const AttrValue& value) {
+  op.attrs->set(attrs.get(), op.attrs->find(name), value);
+}
+
+std::string value_text(const Value& v) {
+  std::string text = "%" + std::to_string(v.node->id);
+  return v.index == 0 ? text : text + ":" + std::to_string(v.index);
+}
+
+std::string attrs_text(const Node& n) {
+  std::string text;
+  if (!n.op->attrs || n.is_constant()) return text;
+  for (size_t i = 0; i < n.op->attrs->rows.size(); ++i) {
+    int row = static_cast<int>(i);
+    std::string value = to_string(n.op->attrs->get(n.attrs.get(), row));
+    if (value == to_string(n.op->attrs->get(n.op->attrs->defaults, row))) continue;
+    text += (text.empty() ? " {" : ", ") + std::string(n.op->attrs->rows[i].name) + ": " + value;
+  }
+  return text.empty() ? text : text + "}";
+}
+
+}  // namespace
+
+Graph::Graph() : serial_(next_serial.fetch_add(1, std::memory_order_relaxed)) {}
+
+Node& Graph::add(const Op& op, AttrsRef attrs, std::vector<Value> inputs, int num_results) {
+  constexpr size_t most_nodes = 10'000'000;
+  if (nodes_.size() >= most_nodes)
+    throw ResourceExhaustedError("a traced function has more than " + std::to_string(most_nodes) +
+                                 " nodes: use tf.while_loop instead of an unrolled loop");
+  Node& n = nodes_.emplace_back();
+  n.op = &op;
+  if (op.attrs) n.attrs = Attrs(*op.attrs, attrs.p ? attrs : op.default_attrs());
+  n.inputs = std::move(inputs);
+  n.results.resize(static_cast<size_t>(num_results));
+  n.id = static_cast<int>(nodes_.size() - 1);
+  n.name = names_.make(scoped_name(op.name));
+  return n;
+}
+
+Node& Graph::add_placeholder(DType dtype, const Shape& shape, const std::string& name) {
+  static const Op& placeholder = record("Placeholder");
+  Node& n = add(placeholder, {}, {}, 1);
+  set_attr(placeholder, n.attrs, "dtype", dtype);
+  set_attr(placeholder, n.attrs, "shape", shape);
+  n.results[0] = {dtype, shape};
+  if (!name.empty()) n.name = names_.make(name);
+  return n;
+}
+
+Node& Graph::add_constant(const Tensor& value) {
+  static const Op& constant = record("Const");
+  Node& n = add(constant, {}, {}, 1);
+  n.constant = value;
+  n.results[0] = {value.dtype(), value.shape()};
+  return n;
+}
+
+std::string Graph::str() const {
+  std::string text;
+  for (const Node& n : nodes_) {
+    text += "%" + std::to_string(n.id) + " = " + n.op->name;
+    if (n.op->name != n.name) text += " '" + n.name + "'";
+    text += "(";
+    for (size_t i = 0; i < n.inputs.size(); ++i) text += (i ? ", " : "") + value_text(n.inputs[i]);
+    text += ")" + attrs_text(n);
+    for (size_t i = 0; i < n.results.size(); ++i)
+      text += (i ? ", " : ": ") + std::string(name_of(n.results[i].dtype)) + " " + n.results[i].shape.str();
+    text += "\n";
+  }
+  text += "return";
+  for (size_t i = 0; i < results.size(); ++i) text += (i ? ", " : " ") + value_text(results[i]);
+  return text + "\n";
+}
+
+void make_symbolic(TensorImpl& t, const Graph& graph, Value value) {
+  Origin origin{graph.serial(), value.node, value.index};
+  t.form = Form::symbolic;
+  t.data = nullptr;
+  std::memcpy(t.inline_data, &origin, sizeof origin);
+}
+
+std::vector<uint8_t> needed_nodes(const Graph& graph, const std::vector<Value>& results, bool keep_effects) {
+  std::vector<uint8_t> needed(graph.nodes().size());
+  for (const Value& v : results) needed[static_cast<size_t>(v.node->id)] = 1;
+  for (size_t i = needed.size(); i-- > 0;) {  // users come after what they use
+    const Node& n = graph.nodes()[i];
+    if (keep_effects && n.has_effect()) needed[i] = 1;
+    if (!needed[i]) continue;
+    for (const Value& v : n.inputs) needed[static_cast<size_t>(v.node->id)] = 1;
+    for (const Node* c : n.controls) needed[static_cast<size_t>(c->id)] = 1;
+  }
+  return needed;
+}
+
+}  // namespace thalweg::graph

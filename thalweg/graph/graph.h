@@ -1,0 +1,96 @@
+// Graphs: what tracing writes down. Nodes refer to records; everything else about an op is asked of its record.
+#pragma once
+#include <cstring>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "thalweg/core/unique_names.h"
+#include "thalweg/ops/op.h"
+
+namespace thalweg::graph {
+
+struct Node;
+
+/// One result of a node.
+struct Value {
+  Node* node = nullptr;
+  int index = 0;
+  friend bool operator==(const Value&, const Value&) = default;
+  friend auto operator<=>(const Value&, const Value&) = default;
+};
+
+/// What is known of a result before it is computed.
+struct Spec {
+  DType dtype = DType::invalid;
+  Shape shape = {};
+};
+
+/// One op in a graph. A node with a `constant` stands for that tensor: a number written in the program, or a tensor or
+/// variable from outside of the function.
+struct Node {
+  const Op* op = nullptr;
+  Attrs attrs = {};
+  std::vector<Value> inputs = {};
+  std::vector<Node*> controls = {};  // run before it, for their effects
+  std::vector<Spec> results = {};
+  std::vector<Shape> dims = {};  // where results are vectors of integers: what is known of the dimensions they hold
+  std::string name = {};
+  Tensor constant = {};
+  int id = 0;  // nodes are in program order
+
+  bool is_constant() const { return constant.defined(); }
+  /// Whether it does something that is seen even when no result is used.
+  bool has_effect() const { return op->traits.stateful && !op->traits.observes && !is_constant(); }
+};
+
+/// A list of nodes in program order, with those that stand for arguments and the values that are results.
+class Graph {
+ public:
+  Graph();
+  Graph(Graph&&) = default;
+  Graph& operator=(Graph&&) = default;
+
+  /// Appends a node, named after its op; results are to be described by the caller.
+  Node& add(const Op& op, AttrsRef attrs, std::vector<Value> inputs, int num_results);
+  /// A placeholder for an argument of the function; not in `arguments` yet.
+  Node& add_placeholder(DType dtype, const Shape& shape, const std::string& name);
+  Node& add_constant(const Tensor& value);
+
+  const std::deque<Node>& nodes() const { return nodes_; }
+  std::deque<Node>& nodes() { return nodes_; }
+  /// A number that no other graph has.
+  uint64_t serial() const { return serial_; }
+  /// The names that nodes and scopes have.
+  UniqueNames& names() { return names_; }
+
+  std::vector<Node*> arguments;
+  std::vector<Value> results;
+
+  /// One line per node: `%3 = MatMul(%0, %1) {transpose_b: true}: float32 (2, 3)`.
+  std::string str() const;
+
+ private:
+  uint64_t serial_;
+  std::deque<Node> nodes_;
+  UniqueNames names_;
+};
+
+/// Where a symbolic tensor comes from; kept in its block.
+struct Origin {
+  uint64_t graph = 0;
+  Node* node = nullptr;
+  int index = 0;
+};
+inline Origin origin_of(const TensorImpl& t) {
+  Origin origin;
+  std::memcpy(&origin, t.inline_data, sizeof origin);
+  return origin;
+}
+/// Makes a described block the symbolic tensor of a value.
+void make_symbolic(TensorImpl& t, const Graph& graph, Value value);
+
+/// Which nodes results and effects need, by id.
+std::vector<uint8_t> needed_nodes(const Graph& graph, const std::vector<Value>& results, bool keep_effects = true);
+
+}  // namespace thalweg::graph

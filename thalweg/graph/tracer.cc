@@ -1,0 +1,121 @@
+#include "thalweg/graph/tracer.h"
+
+#include "thalweg/core/error.h"
+#include "thalweg/graph/known_dims.h"
+#include "thalweg/graph/plan.h"
+
+namespace thalweg::graph {
+
+GraphTracer* current_tracer() { return static_cast<GraphTracer*>(thread_state.tracer); }
+
+Tracing::Tracing(GraphTracer* tracer) : names_(tracer->graph().names()), before_(thread_state) {
+  thread_state.tracer = tracer;
+  thread_state.reveal = nullptr;
+}
+Tracing::~Tracing() {
+  thread_state.tracer = before_.tracer;
+  thread_state.reveal = before_.reveal;
+}
+
+Tensor GraphTracer::argument(DType dtype, const Shape& shape, const std::string& name) {
+  Node& n = graph_.add_placeholder(dtype, shape, name);
+  graph_.arguments.push_back(&n);
+  return tensor_of({&n, 0});
+}
+
+Tensor GraphTracer::tensor_of(Value value) const {
+  if (value.node->is_constant()) return value.node->constant;
+  Tensor t(TensorImpl::make());
+  const Spec& spec = value.node->results[static_cast<size_t>(value.index)];
+  t.impl()->dtype = spec.dtype;
+  t.impl()->shape = spec.shape;
+  make_symbolic(*t.impl(), graph_, value);
+  return t;
+}
+
+Value GraphTracer::value_of(const Tensor& tensor) {
+  const TensorImpl& t = *tensor.impl();
+  if (t.form == Form::symbolic) {
+    Origin origin = origin_of(t);
+    return origin.graph == graph_.serial() ? Value{origin.node, origin.index} : capture(tensor);
+  }
+  Node*& n = constants_[&t];
+  if (!n) n = &graph_.add_constant(tensor);
+  return {n, 0};
+}
+
+Value GraphTracer::capture(const Tensor& tensor) {
+  Origin origin = origin_of(*tensor.impl());
+  GraphTracer* owner = outer_;
+  while (owner && owner->graph_.serial() != origin.graph) owner = owner->outer_;
+  if (!owner)
+    throw TypeError("a symbolic tensor of " + std::string(name_of(tensor.dtype())) + " and shape " +
+                    tensor.shape().str() +
+                    " was used outside of the function that was being traced when it was made: return it from that "
+                    "function, or pass it as an argument");
+  Node*& n = captured_[{origin.graph, origin.node, origin.index}];
+  if (!n) {
+    n = &graph_.add_placeholder(tensor.dtype(), tensor.shape(), "capture");
+    n->dims = {owner->known_dims(*tensor.impl())};
+    captures_.push_back(tensor);
+    capture_nodes_.push_back(n);
+  }
+  return {n, 0};
+}
+
+void GraphTracer::add(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl* const> out) {
+  std::vector<Value> inputs;
+  inputs.reserve(in.size());
+  for (const TensorRef& t : in) inputs.push_back(value_of(t.tensor()));
+  Node& n = graph_.add(op, attrs, std::move(inputs), static_cast<int>(out.size()));
+  for (size_t i = 0; i < out.size(); ++i) {
+    n.results[i] = {out[i]->dtype, out[i]->shape};
+    make_symbolic(*out[i], graph_, {&n, static_cast<int>(i)});
+  }
+  infer_known_dims(n);
+}
+
+Shape GraphTracer::known_dims(const TensorImpl& vector) const {
+  if (vector.form != Form::symbolic) return dims_of_constant(vector);
+  Origin origin = origin_of(vector);
+  for (const GraphTracer* t = this; t; t = t->outer_)
+    if (t->graph_.serial() == origin.graph) return graph::known_dims({origin.node, origin.index});
+  return unknown_dims(vector.shape);
+}
+
+Tensor GraphTracer::lift(const Tensor& symbolic) {
+  Value value = value_of(symbolic);
+  std::vector<uint8_t> needed = needed_nodes(graph_, {value}, false);
+  for (const Node& n : graph_.nodes())
+    if (needed[static_cast<size_t>(n.id)] && n.op->name == std::string_view("Placeholder"))
+      throw ValueError(
+          "the first value of a variable made in a tf.function must not depend on the function's arguments: make the "
+          "variable outside, or from numbers");
+  Plan plan(graph_, {}, {value}, false);
+  ThreadState before = thread_state;
+  thread_state.tracer = nullptr;
+  thread_state.recorder = nullptr;
+  TensorImpl* result = nullptr;
+  try {
+    plan.run({}, {&result, 1});
+  } catch (...) {
+    thread_state = before;
+    throw;
+  }
+  thread_state = before;
+  // From now on it is that value: what drew random numbers for it does not draw again.
+  if (value.node->results.size() == 1) value.node->constant = Tensor(result);
+  else return Tensor(result);
+  return value.node->constant;
+}
+
+void GraphTracer::created_variable(const Tensor& handle) {
+  if (!may_create_variables)
+    throw ValueError(
+        "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only "
+        "created once or created outside tf.function. See "
+        "https://www.tensorflow.org/guide/function#creating_tfvariables for more information.");
+  created_variables_.push_back(handle);
+}
+
+}  // namespace thalweg::graph

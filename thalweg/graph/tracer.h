@@ -1,0 +1,68 @@
+// The tracer: while it is active, ops become nodes of its graph.
+#pragma once
+#include <map>
+#include <unordered_map>
+
+#include "thalweg/autodiff/tape.h"
+#include "thalweg/core/name_scope.h"
+#include "thalweg/core/thread_state.h"
+#include "thalweg/graph/graph.h"
+#include "thalweg/ops/apply.h"
+
+namespace thalweg::graph {
+
+/// Builds a graph from the ops that are applied while it is the thread's tracer. Tensors of outer functions that are
+/// being traced become arguments of this one, in `captures`; tensors with values become constants.
+class GraphTracer final : public Tracer {
+ public:
+  /// `outer` is the tracer of the function inside which this one is traced.
+  explicit GraphTracer(GraphTracer* outer) : outer_(outer) {}
+
+  void add(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl* const> out) override;
+  Shape known_dims(const TensorImpl& vector) const override;
+  Tensor lift(const Tensor& symbolic) override;
+  void created_variable(const Tensor& handle) override;
+
+  /// A new argument.
+  Tensor argument(DType dtype, const Shape& shape, const std::string& name = "");
+  /// The node that stands for a tensor in this graph.
+  Value value_of(const Tensor& tensor);
+  /// A symbolic tensor for a value of this graph.
+  Tensor tensor_of(Value value) const;
+
+  Graph& graph() { return graph_; }
+  /// Tensors of outer functions, and the placeholders that stand for them here.
+  const std::vector<Tensor>& captures() const { return captures_; }
+  const std::vector<Node*>& capture_nodes() const { return capture_nodes_; }
+  const std::vector<Tensor>& created_variables() const { return created_variables_; }
+  bool may_create_variables = true;
+
+ private:
+  Value capture(const Tensor& tensor);
+
+  GraphTracer* outer_;
+  Graph graph_;
+  std::vector<Tensor> captures_, created_variables_;
+  std::vector<Node*> capture_nodes_;
+  std::unordered_map<const TensorImpl*, Node*> constants_;            // by the block they hold
+  std::map<std::tuple<uint64_t, const Node*, int>, Node*> captured_;  // by their origin
+};
+
+/// The tracer of this thread, or null.
+GraphTracer* current_tracer();
+
+/// Makes a tracer the thread's own while it lives; tapes that were open before see nothing of it.
+class Tracing {
+ public:
+  explicit Tracing(GraphTracer* tracer);
+  ~Tracing();
+  Tracing(const Tracing&) = delete;
+  Tracing& operator=(const Tracing&) = delete;
+
+ private:
+  StopRecording stop_;
+  GraphNameScope names_;
+  ThreadState before_;
+};
+
+}  // namespace thalweg::graph
