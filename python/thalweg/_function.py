@@ -2,10 +2,8 @@
 
 import contextlib
 import functools
-import inspect
+import sys
 import weakref
-
-import numpy as np
 
 from thalweg import _thalweg, nest
 from thalweg._logging import warn
@@ -84,7 +82,8 @@ def _structure_key(structure):
 
 
 def _is_array(leaf):
-    return isinstance(leaf, (np.ndarray, np.generic))
+    numpy = sys.modules.get("numpy")  # who has an array has imported it
+    return numpy is not None and isinstance(leaf, (numpy.ndarray, numpy.generic))
 
 
 def _spec_of(tensor):
@@ -235,6 +234,7 @@ class Function:
         self._recent = 0
         self._calls = 0
         self._bound = weakref.WeakKeyDictionary()
+        import inspect  # heavy, and only functions need it
         try:
             self._signature = inspect.signature(python_function)
         except (TypeError, ValueError):

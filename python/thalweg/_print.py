@@ -6,7 +6,7 @@ import pprint
 import sys
 
 from thalweg import _thalweg
-from thalweg._thalweg import SymbolicTensor, Tensor, VariableBase
+from thalweg._thalweg import Tensor, VariableBase
 
 _engine = _thalweg.functions()
 _print_op = _thalweg.raw_ops()["PrintV2"]
@@ -90,7 +90,7 @@ def print(*inputs, output_stream=None, summarize=3, sep=" ", end=os.linesep, nam
         text = only
     else:
         text = _text(inputs, summarize, sep)
-    if isinstance(text, SymbolicTensor):
+    if _thalweg.is_tracing():
         named = "stderr" if stream is sys.stderr else "stdout" if stream is sys.stdout else _LEVELS.get(stream, stream)
         _print_op(input=text, output_stream=named, end=end)
     else:

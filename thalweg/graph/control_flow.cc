@@ -4,6 +4,7 @@
 #include "thalweg/core/error.h"
 #include "thalweg/graph/branches.h"
 #include "thalweg/graph/conditional_gradient.h"
+#include "thalweg/graph/loop_gradient.h"
 #include "thalweg/ops/comparison.h"
 #include "thalweg/ops/math.h"
 
@@ -181,6 +182,18 @@ void follow_case(const Op&, std::span<const TensorRef> in, AttrsRef attrs, std::
   give(out, branch_with_gradient(in[0].tensor(), branches, in.subspan(1), false));
 }
 
+// At run time a tape sees the ops of every turn; while tracing, a loop with a way back.
+void follow_while(const Op&, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out) {
+  const auto& a = attrs.as<WhileAttrs>();
+  if (!a.cond || !a.body) throw InvalidArgumentError("the attributes cond and body, functions, are needed");
+  if (thread_state.tracer) return give(out, loop_with_gradient(a.cond, a.body, in));
+  std::vector<Tensor> values;
+  for (const TensorRef& t : in) values.push_back(t.tensor());
+  auto now = [&] { return std::vector<TensorRef>(values.begin(), values.end()); };
+  while (is_true(inline_call(*a.cond, now())[0])) values = inline_call(*a.body, now());
+  give(out, values);
+}
+
 constexpr const char* inside = "tapes go back through the ops inside";
 
 OpDef if_record(const char* name, bool stateful) {
@@ -216,6 +229,7 @@ OpDef while_record(const char* name, bool stateful) {
       .infer = infer_while,
       .kernel = {run_while},
       .traits = {.stateful = stateful, .view = true, .not_differentiable = inside},
+      .follow = follow_while,
   };
 }
 const Op& If = define_op(if_record("If", true));

@@ -58,8 +58,7 @@ nb::tuple trace(const std::string& name, const nb::list& specs, nb::callable fun
       arguments.append(nb::steal(wrap(std::move(t))));
     }
     nb::object results = function(*arguments);
-    for (const Tensor& t : tensors_of(results))
-      tracer.graph().results.push_back(tracer.value_of(t));
+    for (const Tensor& t : tensors_of(results)) tracer.graph().results.push_back(tracer.value_of(t));
   }
   if (!tracer.captures().empty())
     throw TypeError(name + " uses a symbolic tensor of the function that calls it: pass it as an argument instead");

@@ -1,0 +1,11 @@
+// The gradient of loops: every turn puts what its way back needs on lists, and a second loop takes it off again.
+#pragma once
+#include "thalweg/graph/function_body.h"
+
+namespace thalweg::graph {
+
+/// A loop under an open tape, while a function is traced: records the way back.
+std::vector<Tensor> loop_with_gradient(const FunctionAttr& condition, const FunctionAttr& body,
+                                       std::span<const TensorRef> inputs);
+
+}  // namespace thalweg::graph
