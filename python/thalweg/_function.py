@@ -11,17 +11,15 @@ from thalweg._thalweg import Tensor, VariableBase, convert_to_tensor
 from thalweg.errors import OperatorNotAllowedInGraphError
 from thalweg.specs import TensorSpec
 
-_state = {"eagerly": False}
-
 
 def run_functions_eagerly(run_eagerly):
     """Whether functions run as they are written, op by op: for debugging."""
-    _state["eagerly"] = bool(run_eagerly)
+    _thalweg.run_functions_eagerly(bool(run_eagerly))
 
 
 def functions_run_eagerly():
     """Whether run_functions_eagerly was switched on."""
-    return _state["eagerly"]
+    return _thalweg.functions_run_eagerly()
 
 
 def executing_eagerly():
@@ -214,7 +212,7 @@ class ConcreteFunction:
         return f"<ConcreteFunction {self.name} at 0x{id(self):X}>"
 
 
-class Function:
+class Function(_thalweg.FunctionBase):
     """A Python function that is traced at the first call for each kind of arguments, and run from a plan afterwards."""
 
     def __init__(self, python_function, input_signature=None, autograph=True, jit_compile=None, reduce_retracing=False,
@@ -273,8 +271,8 @@ class Function:
             bound.apply_defaults()
         return bound.args, bound.kwargs
 
-    def __call__(self, *args, **kwargs):
-        if _state["eagerly"] or self._falls_back:
+    def _call(self, *args, **kwargs):
+        if _thalweg.functions_run_eagerly() or self._falls_back:
             return self._python_function(*args, **kwargs)
         call = _Call(self._bind(args, kwargs), self.input_signature)
         try:
@@ -284,6 +282,8 @@ class Function:
                 raise
             self._falls_back = True  # Python's own control flow decides by values: op by op, with the same results
             return self._python_function(*args, **kwargs)
+        if len(call.tensors) == len(args) and not kwargs and concrete._structure == 0 and all(call.slots):
+            _thalweg.set_ready(self, concrete._body)  # the next call like this one takes the short way
         return concrete._run(call.tensors)
 
     def get_concrete_function(self, *args, **kwargs):
