@@ -79,6 +79,14 @@ def _structure_key(structure):
     return None
 
 
+def _up_to(signature, values):
+    """The parts of a call that stand where the specs of a signature are: a list may be one tensor."""
+    if not nest.is_nested(signature):
+        return [values]
+    children = zip(nest._children(signature), nest._children(values))
+    return [leaf for spec, value in children for leaf in _up_to(spec, value)]
+
+
 def _is_array(leaf):
     numpy = sys.modules.get("numpy")  # who has an array has imported it
     return numpy is not None and isinstance(leaf, (numpy.ndarray, numpy.generic))
@@ -93,6 +101,15 @@ class _Call:
 
     def __init__(self, arguments, signature):
         self.arguments = arguments
+        if signature is not None:
+            args, kwargs = arguments
+            if kwargs or len(args) != len(signature):
+                raise TypeError(f"Binding inputs to tf.function failed: the input_signature has {len(signature)} "
+                                f"arguments, the call {len(args) + len(kwargs)}.")
+            self.arguments, self.leaves = (tuple(signature), {}), _up_to(signature, args)
+            self.tensors, self.slots, self.rest = [], [True] * len(self.leaves), None
+            self._fit(signature)
+            return
         leaves = nest.flatten(arguments)
         self.tensors, self.slots, values = [], [], []
         for leaf in leaves:
@@ -105,19 +122,11 @@ class _Call:
             else:
                 self.slots.append(False)
                 values.append(_leaf_key(leaf) if not isinstance(leaf, VariableBase) else _ById(leaf))
-        if signature is not None:
-            self._fit(leaves, signature)
-            values = []
         self.leaves = leaves
         self.rest = (_structure_key(arguments), tuple(self.slots), tuple(values))
 
-    def _fit(self, leaves, signature):
-        specs = nest.flatten(signature)
-        if len(specs) != len(leaves):
-            raise TypeError(f"Binding inputs to tf.function failed: the input_signature has {len(specs)} tensors, the "
-                            f"call {len(leaves)}.")
-        self.tensors, self.slots = [], [True] * len(leaves)
-        for leaf, spec in zip(leaves, specs):
+    def _fit(self, signature):
+        for leaf, spec in zip(self.leaves, nest.flatten(signature)):
             if isinstance(leaf, TensorSpec):
                 given = leaf
             else:
@@ -128,8 +137,7 @@ class _Call:
                 given = _spec_of(leaf)
             if given.dtype != spec.dtype or not spec.shape.is_compatible_with(given.shape):
                 raise TypeError(f"Binding inputs to tf.function failed due to `Can not cast {given!r} to {spec!r}`. "
-                                f"Received args: {self.arguments[0]!r} and kwargs: {self.arguments[1]!r} for signature: "
-                                f"{signature!r}.")
+                                f"Received args: {tuple(self.leaves)!r} and kwargs: {{}} for signature: {signature!r}.")
             self.tensors.append(leaf)
 
     def specs(self, signature):
