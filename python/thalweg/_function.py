@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import sys
+import threading
 import weakref
 
 from thalweg import _thalweg, nest
@@ -235,6 +236,7 @@ class Function(_thalweg.FunctionBase):
         self._traces = {}  # by the rest of the call: lists of (specs, concrete)
         self._tracing_count = 0
         self._tracing = False
+        self._lock = threading.RLock()  # one thread traces, others wait for what it makes
         self._called = False
         self._falls_back = False
         self._recent = 0
@@ -284,7 +286,8 @@ class Function(_thalweg.FunctionBase):
             return self._python_function(*args, **kwargs)
         call = _Call(self._bind(args, kwargs), self.input_signature)
         try:
-            concrete = self._find(call)
+            with self._lock:
+                concrete = self._find(call)
         except OperatorNotAllowedInGraphError:
             if not self._autograph or _thalweg.is_tracing():
                 raise
@@ -298,7 +301,8 @@ class Function(_thalweg.FunctionBase):
         """The trace for tensors like these; TensorSpecs stand for tensors."""
         if not args and not kwargs and self.input_signature is not None:
             args = self.input_signature
-        return self._find(_Call(self._bind(args, kwargs), self.input_signature))
+        with self._lock:
+            return self._find(_Call(self._bind(args, kwargs), self.input_signature))
 
     def experimental_get_tracing_count(self):
         """How often it was traced."""

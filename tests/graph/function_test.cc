@@ -1,6 +1,9 @@
 // Traced functions: when they are traced, what they compute, how tapes go through them.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "thalweg/thalweg.h"
 
 namespace thalweg {
@@ -138,6 +141,30 @@ TEST(Function, MakesVariablesInItsFirstCallOnly) {
   });
   float first = g(1.0f).item<float>();
   EXPECT_FLOAT_EQ(g(1.0f).item<float>(), first + 1);
+}
+
+TEST(Function, IsCalledByManyThreadsWithNewShapes) {
+  Variable v(2.0f);
+  auto f = function([&](const Tensor& x) {
+    Tensor big = cond(reduce_sum(x) > 0.0f, [&] { return x * v; }, [&] { return x; });
+    return reduce_sum(big);
+  });
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 1; i <= 40; ++i) {
+        int64_t size = (i * 7 + t) % 13 + 1;
+        if (f(ones({size})).item<float>() != 2.0f * static_cast<float>(size)) ++wrong;
+        GradientTape tape;
+        Tensor x = ones({size});
+        tape.watch(x);
+        if (tape.gradient(f(x), x)(0).item<float>() != 2.0f) ++wrong;
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(wrong.load(), 0);
+  EXPECT_EQ(f.experimental_get_tracing_count(), 13);
 }
 
 TEST(Function, ReadingASymbolicValueSaysWhatToDo) {

@@ -66,20 +66,39 @@ def program(seed):
     return "\n".join(lines)
 
 
+def traced(text):
+    """The same program with its steps in a tf.function of the leaves."""
+    lines = text.split("\n")
+    first = next(i for i, line in enumerate(lines) if line.startswith("leaves = "))
+    names = lines[first].removeprefix("leaves = ")
+    body = ["@tf.function", "def compute(*leaves):", f"  {names} = leaves", *("  " + line for line in lines[first + 1:]),
+            "  return loss, gradients", "loss, gradients = compute(*leaves)"]
+    return "\n".join([*lines[: first + 1], *body])
+
+
+def answer_to(text, tf):
+    scope = {"tf": tf}
+    try:
+        exec(text, scope)  # noqa: S102: the program is ours
+        return [float(scope["loss"])] + [None if g is None else np.asarray(tf.convert_to_tensor(g)).tolist() for g in scope["gradients"]]
+    except Exception as error:  # both sides must refuse it
+        return f"raises {type(error).__name__}"
+
+
 def answers(tf, count, seed):
     for number in range(count):
-        scope = {"tf": tf}
-        try:
-            exec(program(seed * 1_000_003 + number), scope)  # noqa: S102: the program is ours
-            answer = [float(scope["loss"])] + [None if g is None else np.asarray(tf.convert_to_tensor(g)).tolist() for g in scope["gradients"]]
-        except Exception as error:  # both sides must refuse it
-            answer = f"raises {type(error).__name__}"
+        text = program(seed * 1_000_003 + number)
+        answer = answer_to(text, tf)
+        if tf.__name__ == "thalweg":  # traced, it must be the same
+            again = answer_to(traced(text), tf)
+            if not agree(again, answer):
+                answer = f"traced {again}, eager {answer}"
         yield answer
 
 
 def agree(ours, theirs):
     if isinstance(ours, str) or isinstance(theirs, str):
-        return isinstance(ours, str) and isinstance(theirs, str)
+        return isinstance(ours, str) and isinstance(theirs, str) and not ours.startswith("traced")
     if any(gradient is not None and np.any(np.abs(gradient) > LARGE) for gradient in theirs[1:]):
         return True
     for mine, wanted in zip(ours, theirs, strict=True):
@@ -106,7 +125,7 @@ def main():
     for number in wrong[: options.show]:
         mine, wanted = pairs[number]
         print(f"# program {number} of seed {options.seed}\n{program(options.seed * 1_000_003 + number)}\n# Thalweg:    {mine}\n# TensorFlow: {wanted}")
-    print(f"gradients.py: {len(pairs)} compositions compared, {len(wrong)} differ, {refused} refused by both")
+    print(f"gradients.py: {len(pairs)} compositions compared, eager and traced, {len(wrong)} differ, {refused} refused by both")
     sys.exit(1 if wrong else 0)
 
 

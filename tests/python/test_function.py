@@ -2,6 +2,7 @@
 
 import collections
 import gc
+import threading
 
 import numpy as np
 import pytest
@@ -233,6 +234,23 @@ def test_eager_on_request_and_by_need():
         return x if x > 0 else -x
 
     assert by_value(tf.constant(-3)).numpy() == 3
+
+
+def test_threads_share_traces():
+    f = tf.function(lambda x: tf.reduce_sum(x) * 2)
+    results = []
+
+    def work(number):
+        for i in range(1, 20):
+            results.append(f(tf.ones([(i + number) % 5 + 1])).numpy() == 2 * ((i + number) % 5 + 1))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 8 * 19 and all(results)
+    assert f.experimental_get_tracing_count() == 5
 
 
 def test_init_scope_leaves_the_function():

@@ -22,7 +22,7 @@ class Extraction {
       part_.arguments.push_back(&made);
       copies_[n] = &made;
     }
-    std::vector<uint8_t> needed = needed_nodes(whole_, results, false);
+    std::vector<uint8_t> needed = needed_nodes(whole_, results, true, boundary_);
     for (const Node& n : whole_.nodes())
       if (n.id >= boundary_ && needed[static_cast<size_t>(n.id)] && !copies_.count(&n)) copy(n);
     for (const Value& v : results) part_.results.push_back(mapped(v));
@@ -160,6 +160,7 @@ std::unique_ptr<const Gradient> make_gradient(const FunctionBody& body) {
 
   Extraction extraction(graph, boundary);
   Graph backward = extraction.extract(graph.arguments, backward_results);
+  graph.truncate(boundary);
   graph.arguments = forward_arguments;
   graph.results.insert(graph.results.end(), extraction.saved().begin(), extraction.saved().end());
   made->forward = std::make_shared<FunctionBody>(body.name() + "_forward", std::move(graph));

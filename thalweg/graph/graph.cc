@@ -1,6 +1,7 @@
 #include "thalweg/graph/graph.h"
 
 #include <atomic>
+#include <ostream>
 
 #include "thalweg/core/error.h"
 #include "thalweg/core/name_scope.h"
@@ -87,6 +88,8 @@ std::string Graph::str() const {
   return text + "\n";
 }
 
+std::ostream& operator<<(std::ostream& out, const Graph& graph) { return out << graph.str(); }
+
 void make_symbolic(TensorImpl& t, const Graph& graph, Value value) {
   Origin origin{graph.serial(), value.node, value.index};
   t.form = Form::symbolic;
@@ -94,12 +97,13 @@ void make_symbolic(TensorImpl& t, const Graph& graph, Value value) {
   std::memcpy(t.inline_data, &origin, sizeof origin);
 }
 
-std::vector<uint8_t> needed_nodes(const Graph& graph, const std::vector<Value>& results, bool keep_effects) {
+std::vector<uint8_t> needed_nodes(const Graph& graph, const std::vector<Value>& results, bool keep_effects,
+                                  int first_effect) {
   std::vector<uint8_t> needed(graph.nodes().size());
   for (const Value& v : results) needed[static_cast<size_t>(v.node->id)] = 1;
   for (size_t i = needed.size(); i-- > 0;) {  // users come after what they use
     const Node& n = graph.nodes()[i];
-    if (keep_effects && n.has_effect()) needed[i] = 1;
+    if (keep_effects && n.id >= first_effect && n.has_effect()) needed[i] = 1;
     if (!needed[i]) continue;
     for (const Value& v : n.inputs) needed[static_cast<size_t>(v.node->id)] = 1;
     for (const Node* c : n.controls) needed[static_cast<size_t>(c->id)] = 1;

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstring>
 #include <deque>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,9 @@ class THALWEG_API Graph {
   Node& add_placeholder(DType dtype, const Shape& shape, const std::string& name);
   Node& add_constant(const Tensor& value);
 
+  /// Takes away the nodes from this one on; none that is left may use them.
+  void truncate(int first) { nodes_.erase(nodes_.begin() + first, nodes_.end()); }
+
   const std::deque<Node>& nodes() const { return nodes_; }
   std::deque<Node>& nodes() { return nodes_; }
   /// A number that no other graph has.
@@ -76,6 +80,9 @@ class THALWEG_API Graph {
   UniqueNames names_;
 };
 
+/// The listing.
+THALWEG_API std::ostream& operator<<(std::ostream& out, const Graph& graph);
+
 /// Where a symbolic tensor comes from; kept in its block.
 struct Origin {
   uint64_t graph = 0;
@@ -90,7 +97,8 @@ inline Origin origin_of(const TensorImpl& t) {
 /// Makes a described block the symbolic tensor of a value.
 void make_symbolic(TensorImpl& t, const Graph& graph, Value value);
 
-/// Which nodes results and effects need, by id.
-std::vector<uint8_t> needed_nodes(const Graph& graph, const std::vector<Value>& results, bool keep_effects = true);
+/// Which nodes results and effects need, by id; effects count from node `first_effect` on.
+std::vector<uint8_t> needed_nodes(const Graph& graph, const std::vector<Value>& results, bool keep_effects = true,
+                                  int first_effect = 0);
 
 }  // namespace thalweg::graph
