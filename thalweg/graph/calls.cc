@@ -35,7 +35,7 @@ void infer_call(InferCall& c) {
 void run_call(const KernelCall& c) {
   const auto& a = c.attrs<CallAttrs>();
   std::vector<TensorRef> in;
-  for (int i = 0; i < c.num_inputs(); ++i) in.push_back(c.tensor(i));
+  for (int i = 0; i < c.num_inputs(); ++i) in.emplace_back(c.tensor(i));
   std::vector<Tensor> results = run(a.f->plan(), a.f->num_results(), in);
   for (int i = 0; i < c.num_outputs(); ++i) c.adopt(i, results[static_cast<size_t>(i)]);
 }

@@ -49,7 +49,7 @@ class BranchBackward final : public BackwardFunction {
       return [this, k, output_grads, &wanted](std::span<const Tensor>) {
         const Gradient& g = bodies_[k]->gradient();
         std::vector<TensorRef> in;
-        for (size_t i : g.differentiable) in.push_back(output_grads[i]);
+        for (size_t i : g.differentiable) in.emplace_back(output_grads[i]);
         in.insert(in.end(), saved_[k].begin(), saved_[k].end());
         std::vector<Tensor> results = call(g.backward, in);
         Traced traced;
@@ -62,7 +62,7 @@ class BranchBackward final : public BackwardFunction {
       };
     };
     std::vector<TraceBody> all;
-    for (size_t k = 0; k < bodies_.size(); ++k) all.push_back(branch(k));
+    for (size_t k = 0; k < bodies_.size(); ++k) all.emplace_back(branch(k));
     std::vector<Tensor> found = is_if_ ? cond(choice_, all[0], all[1]) : switch_case(choice_, all);
     std::vector<Tensor> grads = {Tensor()};  // of the choice
     size_t next = 0;

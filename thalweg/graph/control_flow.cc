@@ -92,7 +92,7 @@ size_t chosen(const Tensor& index, size_t count) {
 
 void run_branch(const KernelCall& c, const FunctionBody& f) {
   std::vector<TensorRef> in;
-  for (int i = 1; i < c.num_inputs(); ++i) in.push_back(c.tensor(i));
+  for (int i = 1; i < c.num_inputs(); ++i) in.emplace_back(c.tensor(i));
   std::vector<Tensor> results = run(f.plan(), f.num_results(), in);
   for (int i = 0; i < c.num_outputs(); ++i) c.adopt(i, results[static_cast<size_t>(i)]);
 }

@@ -59,7 +59,7 @@ std::vector<Tensor> inline_call(const FunctionBody& body, std::span<const Tensor
       continue;
     }
     in.clear();
-    for (const Value& v : n.inputs) in.push_back(tensor_at(v));
+    for (const Value& v : n.inputs) in.emplace_back(tensor_at(v));
     place = apply_list(*n.op, in, n.attrs, static_cast<int>(n.results.size()));
   }
   std::vector<Tensor> results;

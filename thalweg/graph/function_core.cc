@@ -1,5 +1,7 @@
 #include "thalweg/graph/function_core.h"
 
+#include <ranges>
+
 #include "thalweg/core/error.h"
 #include "thalweg/core/warning.h"
 
@@ -59,8 +61,8 @@ bool Trace::fits(std::span<const TensorRef> tensors, const std::string& other_re
 }
 
 const Trace* FunctionCore::search(std::span<const TensorRef> tensors, const std::string& rest) const {
-  for (auto t = traces_.rbegin(); t != traces_.rend(); ++t)
-    if (t->fits(tensors, rest)) return &*t;
+  for (const Trace& t : std::views::reverse(traces_))  // the newest first
+    if (t.fits(tensors, rest)) return &t;
   return nullptr;
 }
 

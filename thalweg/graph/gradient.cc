@@ -93,7 +93,7 @@ class CallBackward final : public BackwardFunction {
   std::vector<Tensor> run(std::span<const Tensor> output_grads, uint64_t) override {
     const Gradient& g = body_->gradient();
     std::vector<TensorRef> in;
-    for (size_t i : g.differentiable) in.push_back(output_grads[i]);
+    for (size_t i : g.differentiable) in.emplace_back(output_grads[i]);
     in.insert(in.end(), saved_.begin(), saved_.end());
     std::vector<Tensor> results = call(g.backward, in);
     std::vector<Tensor> grads;

@@ -49,7 +49,7 @@ struct Node {
 class THALWEG_API Graph {
  public:
   Graph();
-  Graph(Graph&&) = default;
+  Graph(Graph&&) = default;  // NOLINT: a deque may allocate
   Graph& operator=(Graph&&) = default;
 
   /// Appends a node, named after its op; results are to be described by the caller.

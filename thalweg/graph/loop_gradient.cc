@@ -37,7 +37,7 @@ class LoopBackward final : public BackwardFunction {
     }
     for (const Tensor& list : saved_.lists) {
       values.push_back(list);
-      shapes.push_back(Shape{});
+      shapes.emplace_back();
     }
     for (const Tensor& handle : g.variables) {
       values.push_back(zeros_like(read_variable(handle)));
@@ -106,7 +106,7 @@ std::vector<Tensor> loop_with_gradient(const FunctionAttr& condition, const Func
     for (size_t i = 0; i < g.num_saved(); ++i) {
       saved.specs.push_back(g.forward->result(count + i));
       values.push_back(empty_tensor_list(element_shape_tensor(saved.specs[i].shape), saved.specs[i].dtype));
-      shapes.push_back(Shape{});
+      shapes.emplace_back();
     }
     auto own = [&](std::span<const Tensor> v) { return refs(v.subspan(1, count)); };
     auto goes_on = [&](std::span<const Tensor> v) { return Traced{inline_call(*condition, own(v)), nullptr}; };

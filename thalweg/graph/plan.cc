@@ -38,7 +38,8 @@ bool is_static(const Node& n) {
     n.op->infer(call);
     known = !call.missed_value();
     for (size_t i = 0; i < out.size() && known; ++i) known = out[i]->shape == n.results[i].shape;
-  } catch (const Error&) {  // it will be said again, with values, when it runs
+  } catch (const Error&) {
+    known = false;  // it will be said again, with values, when it runs
   }
   for (TensorImpl* o : out) {
     o->dtype = DType::invalid;

@@ -50,7 +50,8 @@ nb::list wrap_all(std::vector<Tensor> tensors) {
 }
 
 // Calls `function` with one symbolic tensor per (dtype, shape, name); it returns the list of its results.
-nb::tuple trace(const std::string& name, const nb::list& specs, nb::callable function, bool may_create_variables) {
+nb::tuple trace(const std::string& name, const nb::list& specs, const nb::callable& function,
+                bool may_create_variables) {
   GraphTracer tracer(graph::current_tracer());
   tracer.may_create_variables = may_create_variables;
   {
@@ -93,7 +94,7 @@ nb::list specs(const FunctionBody& body, bool of_arguments) {
   return list;
 }
 
-graph::TraceBody python_body(nb::callable function) {
+graph::TraceBody python_body(const nb::callable& function) {
   return [function](std::span<const Tensor> arguments) {
     nb::list list;
     for (const Tensor& t : arguments) list.append(nb::steal(wrap(t)));
@@ -130,21 +131,20 @@ void define_functions(nb::module_& module) {
   module.def("functions_run_eagerly", config::functions_run_eagerly);
   module.def("trace", trace);
   module.def("is_tracing", [] { return thread_state.tracer != nullptr; });
-  module.def("cond", [](nb::handle predicate, nb::callable then, nb::callable otherwise) {
-    return wrap_all(
-        graph::cond(natural_tensor(predicate.ptr()), python_body(std::move(then)), python_body(std::move(otherwise))));
+  module.def("cond", [](nb::handle predicate, const nb::callable& then, const nb::callable& otherwise) {
+    return wrap_all(graph::cond(natural_tensor(predicate.ptr()), python_body(then), python_body(otherwise)));
   });
   module.def("switch_case", [](nb::handle index, const nb::list& branches) {
     std::vector<graph::TraceBody> bodies;
     for (nb::handle branch : branches) bodies.push_back(python_body(nb::borrow<nb::callable>(branch)));
     return wrap_all(graph::switch_case(natural_tensor(index.ptr()), bodies));
   });
-  module.def("while_loop", [](nb::callable condition, nb::callable body, const nb::list& values, const nb::list& shapes,
-                              int64_t maximum_iterations, int64_t parallel_iterations) {
+  module.def("while_loop", [](const nb::callable& condition, const nb::callable& body, const nb::list& values,
+                              const nb::list& shapes, int64_t maximum_iterations, int64_t parallel_iterations) {
     std::vector<Shape> invariants;
     for (nb::handle shape : shapes) invariants.push_back(to_shape(shape.ptr()));
-    return wrap_all(graph::while_loop(python_body(std::move(condition)), python_body(std::move(body)),
-                                      tensors_of(values), invariants, maximum_iterations, parallel_iterations));
+    return wrap_all(graph::while_loop(python_body(condition), python_body(body), tensors_of(values), invariants,
+                                      maximum_iterations, parallel_iterations));
   });
 }
 
