@@ -2,8 +2,22 @@
 
 from thalweg import _thalweg, nest
 from thalweg._function import _result_leaf
+from thalweg._tensor_array import TensorArray
 from thalweg._thalweg import Tensor, convert_to_tensor
 from thalweg.shapes import TensorShape
+
+
+def _component(leaf, dtype=None):
+    """The tensor that stands for a leaf while it goes through an op."""
+    if isinstance(leaf, TensorArray):
+        return leaf.flow
+    leaf = _result_leaf(leaf)
+    return convert_to_tensor(leaf, dtype) if dtype is not None and leaf.dtype != dtype else leaf
+
+
+def _like(leaf, tensor):
+    """A leaf of the same kind with another tensor behind it."""
+    return leaf._changed(tensor) if isinstance(leaf, TensorArray) else tensor
 
 
 class _Branches:
@@ -21,13 +35,13 @@ class _Branches:
                 self.structure, self.known = results, True
             else:
                 nest.assert_same_structure(self.structure, results)
-            return [_result_leaf(leaf) for leaf in leaves if leaf is not None]
+            return [_component(leaf) for leaf in leaves if leaf is not None]
 
         return branch
 
     def pack(self, tensors):
         remaining = iter(tensors)
-        leaves = [None if leaf is None else next(remaining) for leaf in nest.flatten(self.structure)]
+        leaves = [None if leaf is None else _like(leaf, next(remaining)) for leaf in nest.flatten(self.structure)]
         return nest.pack_sequence_as(self.structure, leaves) if nest.is_nested(self.structure) else leaves[0]
 
 
@@ -104,24 +118,29 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
         return made[0] if single else type(loop_vars)(made) if isinstance(loop_vars, (list, tuple)) and not hasattr(
             loop_vars, "_fields") else values
     structure = list(values)
-    flat = [convert_to_tensor(leaf) for leaf in nest.flatten(structure)]
+    leaves = nest.flatten(structure)
+    flat = [_component(leaf) for leaf in leaves]
+
+    def pack(tensors):
+        return nest.pack_sequence_as(structure, [_like(leaf, tensor) for leaf, tensor in zip(leaves, tensors)])
+
     shapes = []
     if shape_invariants is not None:
         given = [shape_invariants] if single else list(shape_invariants)
         shapes = [TensorShape(getattr(s, "shape", s)) for s in _flat_shapes(given)]
 
     def run_cond(*tensors):
-        return [convert_to_tensor(cond(*nest.pack_sequence_as(structure, tensors)))]
+        return [convert_to_tensor(cond(*pack(tensors)))]
 
     def run_body(*tensors):
-        result = body(*nest.pack_sequence_as(structure, tensors))
+        result = body(*pack(tensors))
         result = [result] if single or not isinstance(result, (list, tuple)) else list(result)
         nest.assert_same_structure(structure, result)
-        return [convert_to_tensor(leaf, tensor.dtype) if not isinstance(leaf, Tensor) else leaf
+        return [convert_to_tensor(leaf, tensor.dtype) if not isinstance(leaf, (Tensor, TensorArray)) else _component(leaf)
                 for leaf, tensor in zip(nest.flatten(result), tensors)]
 
     results = _thalweg.while_loop(run_cond, run_body, flat, shapes, limit, int(parallel_iterations))
-    packed = nest.pack_sequence_as(structure, results)
+    packed = pack(results)
     if single:
         return packed[0]
     return type(loop_vars)(packed) if not hasattr(loop_vars, "_fields") else type(loop_vars)(*packed)

@@ -11,17 +11,15 @@ from thalweg._thalweg import Tensor, VariableBase, convert_to_tensor
 from thalweg.errors import OperatorNotAllowedInGraphError
 from thalweg.specs import TensorSpec
 
-_state = {"eagerly": False}
-
 
 def run_functions_eagerly(run_eagerly):
     """Whether functions run as they are written, op by op: for debugging."""
-    _state["eagerly"] = bool(run_eagerly)
+    _thalweg.run_functions_eagerly(bool(run_eagerly))
 
 
 def functions_run_eagerly():
     """Whether run_functions_eagerly was switched on."""
-    return _state["eagerly"]
+    return _thalweg.functions_run_eagerly()
 
 
 def executing_eagerly():
@@ -81,6 +79,14 @@ def _structure_key(structure):
     return None
 
 
+def _up_to(signature, values):
+    """The parts of a call that stand where the specs of a signature are: a list may be one tensor."""
+    if not nest.is_nested(signature):
+        return [values]
+    children = zip(nest._children(signature), nest._children(values))
+    return [leaf for spec, value in children for leaf in _up_to(spec, value)]
+
+
 def _is_array(leaf):
     numpy = sys.modules.get("numpy")  # who has an array has imported it
     return numpy is not None and isinstance(leaf, (numpy.ndarray, numpy.generic))
@@ -95,6 +101,15 @@ class _Call:
 
     def __init__(self, arguments, signature):
         self.arguments = arguments
+        if signature is not None:
+            args, kwargs = arguments
+            if kwargs or len(args) != len(signature):
+                raise TypeError(f"Binding inputs to tf.function failed: the input_signature has {len(signature)} "
+                                f"arguments, the call {len(args) + len(kwargs)}.")
+            self.arguments, self.leaves = (tuple(signature), {}), _up_to(signature, args)
+            self.tensors, self.slots, self.rest = [], [True] * len(self.leaves), None
+            self._fit(signature)
+            return
         leaves = nest.flatten(arguments)
         self.tensors, self.slots, values = [], [], []
         for leaf in leaves:
@@ -107,19 +122,11 @@ class _Call:
             else:
                 self.slots.append(False)
                 values.append(_leaf_key(leaf) if not isinstance(leaf, VariableBase) else _ById(leaf))
-        if signature is not None:
-            self._fit(leaves, signature)
-            values = []
         self.leaves = leaves
         self.rest = (_structure_key(arguments), tuple(self.slots), tuple(values))
 
-    def _fit(self, leaves, signature):
-        specs = nest.flatten(signature)
-        if len(specs) != len(leaves):
-            raise TypeError(f"Binding inputs to tf.function failed: the input_signature has {len(specs)} tensors, the "
-                            f"call {len(leaves)}.")
-        self.tensors, self.slots = [], [True] * len(leaves)
-        for leaf, spec in zip(leaves, specs):
+    def _fit(self, signature):
+        for leaf, spec in zip(self.leaves, nest.flatten(signature)):
             if isinstance(leaf, TensorSpec):
                 given = leaf
             else:
@@ -130,8 +137,7 @@ class _Call:
                 given = _spec_of(leaf)
             if given.dtype != spec.dtype or not spec.shape.is_compatible_with(given.shape):
                 raise TypeError(f"Binding inputs to tf.function failed due to `Can not cast {given!r} to {spec!r}`. "
-                                f"Received args: {self.arguments[0]!r} and kwargs: {self.arguments[1]!r} for signature: "
-                                f"{signature!r}.")
+                                f"Received args: {tuple(self.leaves)!r} and kwargs: {{}} for signature: {signature!r}.")
             self.tensors.append(leaf)
 
     def specs(self, signature):
@@ -234,7 +240,7 @@ class ConcreteFunction:
         return f"<ConcreteFunction {self.name} at 0x{id(self):X}>"
 
 
-class Function:
+class Function(_thalweg.FunctionBase):
     """A Python function that is traced at the first call for each kind of arguments, and run from a plan afterwards."""
 
     def __init__(self, python_function, input_signature=None, autograph=True, jit_compile=None, reduce_retracing=False,
@@ -293,8 +299,8 @@ class Function:
             bound.apply_defaults()
         return bound.args, bound.kwargs
 
-    def __call__(self, *args, **kwargs):
-        if _state["eagerly"] or self._falls_back:
+    def _call(self, *args, **kwargs):
+        if _thalweg.functions_run_eagerly() or self._falls_back:
             return self._python_function(*args, **kwargs)
         call = _Call(self._bind(args, kwargs), self.input_signature)
         try:
@@ -304,6 +310,8 @@ class Function:
                 raise
             self._falls_back = True  # Python's own control flow decides by values: op by op, with the same results
             return self._python_function(*args, **kwargs)
+        if len(call.tensors) == len(args) and not kwargs and concrete._structure == 0 and all(call.slots):
+            _thalweg.set_ready(self, concrete._body)  # the next call like this one takes the short way
         return concrete._run(call.tensors)
 
     def get_concrete_function(self, *args, **kwargs):

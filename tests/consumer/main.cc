@@ -11,6 +11,10 @@ int main(int argc, char** argv) {
   tf::Tensor x = {{2.0f, 3.0f}, {4.0f, 5.0f}};
   auto y = tf::matmul(x, x) + 1.0;
   std::cout << "Thalweg " << tf::version() << ", " << tf::all_ops().size() << " ops\n" << y << "\n";
-  bool right = y[0][0].item<float>() == 17.0f && tf::all_ops().size() > 200;
+  auto traced = tf::function(
+      [](const tf::Tensor& a) { return tf::cond(tf::reduce_sum(a) > 0, [&] { return a * 2; }, [&] { return a; }); });
+  auto concrete = traced.get_concrete_function(tf::TensorSpec({tf::unknown, 2}));
+  std::cout << concrete.graph().str();
+  bool right = y[0][0].item<float>() == 17.0f && tf::all_ops().size() > 200 && traced(x)[0][0].item<float>() == 4.0f;
   return argc == 2 && std::strcmp(argv[1], tf::version()) == 0 && right ? 0 : 1;
 }

@@ -101,6 +101,28 @@ TEST(ControlFlow, RefusesWhatDoesNotFit) {
   EXPECT_THROW(grows(ones({2})), ValueError);
 }
 
+TEST(ControlFlow, ReadsNaturally) {
+  auto f = function([](const Tensor& x, const Tensor& n) {
+    auto [i, sum] = while_loop([&](const Tensor& i, const Tensor&) { return i < n; },
+                               [&](const Tensor& i, const Tensor& sum) { return std::tuple(i + 1, sum + x); },
+                               std::tuple(Tensor(0), Tensor(0.0f)));
+    Tensor kind =
+        switch_case(i, [] { return Tensor("none"); }, [] { return Tensor("one"); }, [] { return Tensor("many"); });
+    Tensor y = cond(sum > 10.0f, [&] { return sum; }, [&] { return sum * 0.0f; });
+    return std::tuple(y, kind);
+  });
+  auto [y, kind] = f(4.0f, 3);
+  EXPECT_EQ(y.item<float>(), 12);
+  EXPECT_EQ(kind.item<std::string>(), "many");
+  auto [none, few] = f(4.0f, 1);
+  EXPECT_EQ(none.item<float>(), 0);
+  EXPECT_EQ(few.item<std::string>(), "one");
+  EXPECT_EQ(
+      while_loop([](const Tensor& x) { return x < 100.0f; }, [](const Tensor& x) { return x * 2.0f; }, Tensor(3.0f))
+          .item<float>(),
+      192);
+}
+
 TEST(ControlFlow, StopsAfterTheMostIterations) {
   auto f = function([](const Tensor& x) {
     return graph::while_loop([](Tensors) { return Traced{{Tensor(true)}, nullptr}; },

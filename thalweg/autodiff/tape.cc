@@ -23,7 +23,7 @@ DType dtype_of_source(const Tensor& t) { return is_handle(t) ? variable_of(t).dt
 // Integers and text have no derivatives: the user learns of it, a few times.
 bool has_derivatives(const Tensor& t, const char* what, SaySeldom& seldom) {
   DType dtype = dtype_of_source(t);
-  if (differentiable_types.has(dtype)) return true;
+  if (differentiable_types.has(dtype) || dtype == DType::variant) return true;  // variants: lists of tensors
   seldom.warn("The dtype of the " + std::string(what) + " tensor must be floating (e.g. tf.float32), got tf." +
               std::string(name_of(dtype)));
   return false;

@@ -14,7 +14,7 @@ struct Gradient;
 }
 
 /// A graph as a function of its arguments. Made once by tracing or from a file, then never changed; threads share it.
-class FunctionBody : public std::enable_shared_from_this<FunctionBody> {
+class THALWEG_API FunctionBody : public std::enable_shared_from_this<FunctionBody> {
  public:
   FunctionBody(std::string name, graph::Graph graph);
   ~FunctionBody();
@@ -52,11 +52,11 @@ class FunctionBody : public std::enable_shared_from_this<FunctionBody> {
 namespace graph {
 
 /// Calls a function: runs its plan, or adds a call to the graph that is being traced; tapes follow it.
-std::vector<Tensor> call(const FunctionAttr& body, std::span<const TensorRef> arguments);
+THALWEG_API std::vector<Tensor> call(const FunctionAttr& body, std::span<const TensorRef> arguments);
 /// Applies the ops of a function one by one, as if they were written where the call is.
-std::vector<Tensor> inline_call(const FunctionBody& body, std::span<const TensorRef> arguments);
+THALWEG_API std::vector<Tensor> inline_call(const FunctionBody& body, std::span<const TensorRef> arguments);
 /// Runs a plan and takes over its results.
-std::vector<Tensor> run(const Plan& plan, size_t num_results, std::span<const TensorRef> arguments);
+THALWEG_API std::vector<Tensor> run(const Plan& plan, size_t num_results, std::span<const TensorRef> arguments);
 
 }  // namespace graph
 }  // namespace thalweg

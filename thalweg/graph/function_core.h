@@ -43,7 +43,7 @@ struct Traced {
 /// Calls the function with symbolic arguments.
 using TraceBody = std::function<Traced(std::span<const Tensor> arguments)>;
 
-struct Trace {
+struct THALWEG_API Trace {
   std::vector<Spec> arguments;
   std::string rest;
   FunctionAttr body;

@@ -45,7 +45,7 @@ struct Node {
 };
 
 /// A list of nodes in program order, with those that stand for arguments and the values that are results.
-class Graph {
+class THALWEG_API Graph {
  public:
   Graph();
   Graph(Graph&&) = default;

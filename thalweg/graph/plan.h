@@ -8,7 +8,7 @@ namespace thalweg::graph {
 
 /// Computes values of a graph from values of its arguments. The graph must outlive it. Holds no state of a run, so any
 /// number of threads may run it at once.
-class Plan {
+class THALWEG_API Plan {
  public:
   /// What `results` need, and what has effects.
   Plan(const Graph& graph, const std::vector<Node*>& arguments, const std::vector<Value>& results,

@@ -85,6 +85,8 @@ const Op& BiasAddGrad = define_op({
         [](GradCall& g) {
           const Tensor& out = g.input();
           std::vector<int32_t> dims = {-1};
+          if (g.attrs<BiasAttrs>().data_format == "NCHW" && out.rank() < 0)
+            throw ValueError("the gradient of BiasAddGrad in NCHW needs an input of known rank");
           if (g.attrs<BiasAttrs>().data_format == "NCHW") dims.resize(static_cast<size_t>(out.rank() - 1), 1);
           g.input_grad(0, broadcast_to(reshape(g.output_grad(), dims), shape(out)));
         },

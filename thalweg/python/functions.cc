@@ -7,6 +7,11 @@
 #include "thalweg/python/convert.h"
 
 namespace thalweg::python {
+
+// function_type.cc
+PyObject* make_function_type();
+void set_ready(PyObject* function, FunctionAttr body);
+
 namespace {
 
 using graph::GraphTracer;
@@ -112,6 +117,12 @@ void define_functions(nb::module_& module) {
       .def(nb::init<>())
       .def("__enter__", &Untraced::enter)
       .def("__exit__", &Untraced::exit);
+  module.attr("FunctionBase") = nb::steal(make_function_type());
+  module.def("set_ready", [](nb::handle function, nb::handle body) {
+    set_ready(function.ptr(), body.is_none() ? nullptr : nb::cast<Body&>(body).body);
+  });
+  module.def("run_functions_eagerly", config::run_functions_eagerly);
+  module.def("functions_run_eagerly", config::functions_run_eagerly);
   module.def("trace", trace);
   module.def("is_tracing", [] { return thread_state.tracer != nullptr; });
   module.def("cond", [](nb::handle predicate, nb::callable then, nb::callable otherwise) {

@@ -4,6 +4,7 @@
 #include "thalweg/core/error.h"
 #include "thalweg/core/format.h"
 #include "thalweg/core/name_scope.h"
+#include "thalweg/ops/apply.h"
 #include "thalweg/ops/variable_ops.h"
 #include "thalweg/python/arguments.h"
 #include "thalweg/python/convert.h"
@@ -74,14 +75,16 @@ PyObject* create(PyObject* self, PyObject* const* args, Py_ssize_t num_args) {
   return guarded([&] {
     if (num_args != 6 || !is_tensor(args[0])) throw TypeError("_create() takes a tensor and five properties");
     if (cast(self)->handle) throw ValueError("this variable has been created before");
-    const Tensor& value = tensor_of(args[0]);
+    Tensor value = tensor_of(args[0]);
     Shape shape = args[1] == Py_None ? value.shape() : to_shape(owned(PyObject_GetAttrString(args[1], "_dims")).ptr());
+    if (value.is_symbolic() && thread_state.tracer) value = thread_state.tracer->lift(value);
     auto variable = std::make_shared<VariableResource>(scoped_name(text_of(args[2])), value.dtype(), shape, value);
     variable->trainable = PyObject_IsTrue(args[3]) == 1;
     variable->synchronization = static_cast<VariableSynchronization>(PyLong_AsLong(args[4]));
     variable->aggregation = static_cast<VariableAggregation>(PyLong_AsLong(args[5]));
     if (PyErr_Occurred()) throw nb::python_error();
     Tensor handle = make_handle(std::move(variable));
+    if (thread_state.tracer) thread_state.tracer->created_variable(handle);
     objects()[handle.get()] = self;
     cast(self)->handle = wrap(std::move(handle));
     return Py_NewRef(Py_None);

@@ -1,0 +1,150 @@
+// Every row again inside a traced function: with known shapes, unknown dimensions and unknown ranks, and its gradient.
+// Results must have the bits of the eager call; what is refused must be refused.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/op_cases/golden.h"
+#include "thalweg/autodiff/tape.h"
+#include "thalweg/core/error.h"
+#include "thalweg/core/indexed_slices.h"
+#include "thalweg/core/seed.h"
+#include "thalweg/graph/function_body.h"
+#include "thalweg/ops/indexed_slices.h"
+
+namespace thalweg::testing {
+namespace {
+
+using Tensors = std::vector<Tensor>;
+
+/// How much tracing knows of the arguments.
+enum class Known { shapes, ranks, nothing };
+const char* name_of_mode(Known known) {
+  return known == Known::shapes ? "shapes known" : known == Known::ranks ? "dimensions unknown" : "ranks unknown";
+}
+Shape seen(const Shape& shape, Known known) {
+  if (known == Known::shapes) return shape;
+  return known == Known::ranks ? Shape::of_rank(shape.rank()) : Shape::unknown_rank();
+}
+
+/// Traces `f` over the inputs that are no handles, then runs it with their values.
+template <class F> Tensors run_traced(const Tensors& inputs, Known known, const F& f) {
+  graph::GraphTracer tracer(nullptr);
+  Tensors symbolic, given;
+  {
+    graph::Tracing tracing(&tracer);
+    for (const Tensor& t : inputs) {
+      bool is_handle = t.dtype() == DType::resource;
+      symbolic.push_back(is_handle ? t : tracer.argument(t.dtype(), seen(t.shape(), known)));
+      if (!is_handle) given.push_back(t);
+    }
+    for (const Tensor& t : f(symbolic)) tracer.graph().results.push_back(tracer.value_of(t));
+  }
+  auto body = std::make_shared<FunctionBody>("row", std::move(tracer.graph()));
+  return graph::run(body->plan(), body->num_results(), std::vector<TensorRef>(given.begin(), given.end()));
+}
+
+void compare(const std::string& what, const Tensors& got, const Tensors& expected, double tolerance) {
+  ASSERT_EQ(got.size(), expected.size()) << what;
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (expected[i].dtype() == DType::resource || expected[i].dtype() == DType::variant) continue;
+    std::string differs = difference(got[i], expected[i], tolerance);
+    EXPECT_TRUE(differs.empty()) << what << ": result " << i << ": " << differs;
+  }
+}
+
+// Gradients that ask for more of their inputs than TensorFlow's traced ones do, or as much (Qr, Svd, MatrixSolveLs need
+// the sides of matrices there too). They say so when less is known.
+bool needs_rank(const std::string& op) {
+  static const std::set<std::string> ops = {
+      "BiasAddGrad", "FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3", "SegmentMean",       "Tile",
+      "TopKV2",      "UnsortedSegmentMax", "UnsortedSegmentMin",   "UnsortedSegmentProd",  "UnsortedSegmentSum"};
+  return ops.count(op) != 0;
+}
+bool needs_shape(const std::string& op) {
+  static const std::set<std::string> ops = {"BandedTriangularSolve", "MatrixSolveLs", "Qr", "Svd"};
+  return ops.count(op) != 0;
+}
+
+class Traced : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Traced, HasTheBitsOfTheEagerCall) {
+  for (const Case* c : cases_of(GetParam(), false)) {
+    for (Known known : {Known::shapes, Known::ranks, Known::nothing}) {
+      std::string what = c->describe() + ", " + name_of_mode(known);
+      Call eager = make_call(*c), traced = make_call(*c);
+      auto apply_row = [&](const Tensors& in) { return run_op(*traced.op, in, traced.attrs); };
+      if (!c->error.empty()) {
+        EXPECT_THROW(run_traced(traced.inputs, known, apply_row), Error) << what;
+        continue;
+      }
+      try {
+        seed_state().set_global_seed(1);
+        Tensors got = run_traced(traced.inputs, known, apply_row);
+        seed_state().set_global_seed(1);
+        if (!c->shape_only) compare(what, got, run_op(*eager.op, eager.inputs, eager.attrs), 0);
+        std::string variables = difference_of_variables(*c, traced);
+        EXPECT_TRUE(variables.empty()) << what << ": " << variables;
+      } catch (const std::exception& e) {
+        ADD_FAILURE() << what << ": " << e.what();
+      }
+    }
+  }
+}
+
+/// The gradients of all inputs that have one, None as nothing.
+Tensors gradients(const Op& op, const Tensors& in, AttrsRef attrs) {
+  autodiff::Tape tape({});
+  tape.start();
+  Tensors sources;
+  for (const Tensor& t : in)
+    if (differentiable_types.has(t.dtype())) {
+      tape.watch(t);
+      sources.push_back(t);
+    }
+  Tensors out = run_op(op, in, attrs), targets;
+  for (const Tensor& t : out)
+    if (differentiable_types.has(t.dtype())) targets.push_back(t);
+  Tensors found = tape.gradient(targets, sources, {}, UnconnectedGradients::zero);
+  for (Tensor& t : found) t = to_array(t);
+  return found;
+}
+
+TEST_P(Traced, HasTheGradientOfTheEagerCall) {
+  const Op* op = find_op(GetParam());
+  if (!op->grad) return;
+  for (const Case* c : cases_of(GetParam(), false)) {
+    if (!c->error.empty() || c->shape_only || !c->has_gradients || c->gradients_refused) continue;
+    Call call = make_call(*c);
+    Tensors expected;
+    try {
+      seed_state().set_global_seed(1);
+      expected = gradients(*op, call.inputs, call.attrs);
+    } catch (const Error&) {
+      continue;  // refused, as tests of gradients know
+    }
+    for (Known known : {Known::shapes, Known::ranks, Known::nothing}) {
+      std::string what = c->describe() + ", gradient, " + name_of_mode(known);
+      bool refused =
+          (known == Known::nothing && needs_rank(op->name)) || (known != Known::shapes && needs_shape(op->name));
+      try {
+        seed_state().set_global_seed(1);
+        Tensors got = run_traced(call.inputs, known, [&](const Tensors& in) { return gradients(*op, in, call.attrs); });
+        compare(what, got, expected, known == Known::shapes ? 0 : -1);
+      } catch (const Error& e) {
+        EXPECT_TRUE(refused) << what << ": " << e.what();
+      }
+    }
+  }
+}
+
+std::vector<std::string> ops_with_cases() {
+  std::vector<std::string> names;
+  for (const std::string& name : names_with_cases(false))
+    if (find_op(name)) names.push_back(name);
+  return names;
+}
+INSTANTIATE_TEST_SUITE_P(Ops, Traced, ::testing::ValuesIn(ops_with_cases()));
+
+}  // namespace
+}  // namespace thalweg::testing

@@ -1,0 +1,265 @@
+"""tf.function: when it traces, what it computes, what it refuses."""
+
+import collections
+import gc
+
+import numpy as np
+import pytest
+
+import thalweg as tf
+
+
+def test_traces_once_for_each_kind_of_tensor():
+    traced = []
+
+    @tf.function
+    def f(x):
+        traced.append(x)
+        return x * 2
+
+    assert f(tf.constant(1)).numpy() == 2
+    assert f(tf.constant(5)).numpy() == 10
+    assert f(np.array(3, np.int32)).numpy() == 6
+    assert len(traced) == 1
+    assert f(tf.constant(1.5)).numpy() == 3.0
+    assert f(tf.constant([1, 2])).numpy().tolist() == [2, 4]
+    assert len(traced) == f.experimental_get_tracing_count() == 3
+    assert isinstance(traced[0], tf.Tensor) and not hasattr(traced[0], "numpy")
+
+
+def test_numbers_are_told_apart_by_value():
+    f = tf.function(lambda x, n: x * n)
+    assert f(tf.constant(2.0), 3).numpy() == 6.0
+    assert f(tf.constant(2.0), 4).numpy() == 8.0
+    assert f(tf.constant(2.0), n=3).numpy() == 6.0
+    assert f.experimental_get_tracing_count() == 2
+
+
+def test_structures_come_back_as_they_were_made():
+    Pair = collections.namedtuple("Pair", "a b")
+
+    @tf.function
+    def f(values, scale=2.0):
+        return {"sum": values["x"] + values["y"][0], "pair": Pair(values["x"] * scale, None), "list": [1, "text"]}
+
+    result = f({"x": tf.constant(1.0), "y": (tf.constant(2.0),)})
+    assert result["sum"].numpy() == 3.0
+    assert isinstance(result["pair"], Pair) and result["pair"].a.numpy() == 2.0 and result["pair"].b is None
+    assert result["list"][0].numpy() == 1 and result["list"][1].numpy() == b"text"
+
+
+def test_symbolic_tensors_say_what_they_are():
+    seen = {}
+
+    @tf.function
+    def f(x):
+        y = x + 1
+        seen.update(text=str(y), repr=repr(y), name=y.name, shape=y.shape)
+        with pytest.raises(TypeError, match="symbolic"):
+            bool(y)
+        with pytest.raises(NotImplementedError, match="symbolic"):
+            np.array(y)
+        with pytest.raises(TypeError):
+            int(y)
+        return y
+
+    f(tf.constant(1.0))
+    assert seen["text"] == f'Tensor("{seen["name"]}", shape=(), dtype=float32)'
+    assert seen["repr"] == f"<tf.Tensor '{seen['name']}' shape=() dtype=float32>"
+    assert seen["shape"] == []
+
+
+def test_signatures_bind_what_fits_and_refuse_the_rest():
+    @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32, name="x")])
+    def f(x):
+        return tf.reduce_sum(x, axis=0)
+
+    assert f([[1, 2], [3, 4]]).numpy().tolist() == [4.0, 6.0]
+    assert f(tf.ones([5, 2])).numpy().tolist() == [5.0, 5.0]
+    assert f.experimental_get_tracing_count() == 1
+    with pytest.raises(TypeError, match="Can not cast"):
+        f(tf.ones([2, 3]))
+    concrete = f.get_concrete_function()
+    assert concrete.structured_outputs == tf.TensorSpec([2], tf.float32)
+    assert concrete(tf.ones([1, 2])).numpy().tolist() == [1.0, 1.0]
+
+
+def test_shapes_relax_where_asked():
+    f = tf.function(lambda x: tf.shape(x)[0], reduce_retracing=True)
+    assert [f(tf.zeros([n])).numpy() for n in (1, 2, 3, 4)] == [1, 2, 3, 4]
+    assert f.experimental_get_tracing_count() == 2
+
+
+def test_variables_are_read_when_it_runs_and_made_once():
+    v = tf.Variable(1.0)
+    read = tf.function(lambda: v * 2)
+    assert read().numpy() == 2.0
+    v.assign(4.0)
+    assert read().numpy() == 8.0
+    made = []
+
+    @tf.function
+    def counts(x):
+        if not made:
+            made.append(tf.Variable(tf.random.normal([])))
+        return made[0].assign(x)
+
+    assert counts(tf.constant(3.0)).numpy() == 3.0
+    assert len(made) == 1
+    with pytest.raises(ValueError, match="singleton tf.Variables"):
+        tf.function(lambda x: tf.Variable(1.0) + x)(tf.constant(1.0))
+
+
+def test_methods_have_traces_of_their_own():
+    class Scale:
+        def __init__(self, factor):
+            self.factor = tf.Variable(factor)
+
+        @tf.function
+        def __call__(self, x):
+            return x * self.factor
+
+    two, three = Scale(2.0), Scale(3.0)
+    assert two(tf.constant(1.0)).numpy() == 2.0
+    assert three(tf.constant(1.0)).numpy() == 3.0
+    del two
+    gc.collect()
+
+
+def test_gradients_inside_and_outside():
+    v = tf.Variable(3.0)
+
+    @tf.function
+    def loss(x):
+        return v * x * x
+
+    with tf.GradientTape() as tape:
+        y = loss(tf.constant(2.0))
+    assert tape.gradient(y, v).numpy() == 4.0
+
+    @tf.function
+    def slope(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = loss(x)
+        return tape.gradient(y, x)
+
+    assert slope(tf.constant(2.0)).numpy() == 12.0
+    x = tf.constant(2.0)
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = loss(x)
+        first = inner.gradient(y, x)
+    assert outer.gradient(first, x).numpy() == 6.0
+
+
+def test_control_flow_takes_the_way_of_the_values():
+    @tf.function
+    def f(x, n):
+        big = tf.cond(x > 10.0, lambda: {"y": x}, lambda: {"y": -x})["y"]
+        _, total = tf.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + x), (0, 0.0))
+        kind = tf.switch_case(n, [lambda: tf.constant("zero"), lambda: tf.constant("one")], lambda: tf.constant("many"))
+        first = tf.case([(x < 1.0, lambda: tf.constant(1)), (x < 20.0, lambda: tf.constant(2))], lambda: tf.constant(3))
+        return big, total, kind, first
+
+    assert [t.numpy() for t in f(tf.constant(11.0), tf.constant(3))] == [11.0, 33.0, b"many", 2]
+    assert [t.numpy() for t in f(tf.constant(0.5), tf.constant(1))] == [-0.5, 0.5, b"one", 1]
+    assert f.experimental_get_tracing_count() == 1
+
+
+def test_arrays_go_through_loops():
+    @tf.function
+    def squares(n):
+        array = tf.TensorArray(tf.float32, size=0, dynamic_size=True, element_shape=[])
+        _, array = tf.while_loop(lambda i, a: i < n, lambda i, a: (i + 1, a.write(i, tf.cast(i * i, tf.float32))),
+                                 (0, array))
+        return array.stack()
+
+    assert squares(tf.constant(4)).numpy().tolist() == [0.0, 1.0, 4.0, 9.0]
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_functions_over_rows(traced):
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+
+    def all_of_them(x):
+        return (tf.map_fn(lambda row: row * 2, x), tf.map_fn(lambda row: tf.cast(row[0], tf.int32), x,
+                                                             fn_output_signature=tf.int32),
+                tf.foldl(lambda a, row: a + row, x), tf.foldr(lambda a, row: a * 2 + row, x, tf.zeros([2])),
+                tf.scan(lambda a, row: a + row, x), tf.scan(lambda a, row: a + row, x, reverse=True),
+                tf.vectorized_map(tf.reduce_sum, x))
+
+    run = tf.function(all_of_them) if traced else all_of_them
+    doubled, whole, left, right, sums, back, rows = [t.numpy().tolist() for t in run(x)]
+    assert doubled == [[2, 4], [6, 8], [10, 12]]
+    assert whole == [1, 3, 5]
+    assert left == [9, 12]
+    assert right == [1 + 2 * (3 + 2 * 5), 2 + 2 * (4 + 2 * 6)]
+    assert sums == [[1, 2], [4, 6], [9, 12]]
+    assert back == [[9, 12], [8, 10], [5, 6]]
+    assert rows == [3, 7, 11]
+
+
+def test_gradients_through_map_fn():
+    @tf.function
+    def f(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reduce_sum(tf.map_fn(lambda row: row * row, x))
+        return tape.gradient(y, x)
+
+    assert f(tf.constant([1.0, 2.0, 3.0])).numpy().tolist() == [2.0, 4.0, 6.0]
+
+
+def test_eager_on_request_and_by_need():
+    calls = []
+
+    @tf.function
+    def f(x):
+        calls.append(hasattr(x, "numpy"))
+        return x
+
+    tf.config.run_functions_eagerly(True)
+    try:
+        f(tf.constant(1))
+    finally:
+        tf.config.run_functions_eagerly(False)
+    assert calls == [True]
+
+    @tf.function
+    def by_value(x):
+        return x if x > 0 else -x
+
+    assert by_value(tf.constant(-3)).numpy() == 3
+
+
+def test_init_scope_leaves_the_function():
+    seen = []
+
+    @tf.function
+    def f(x):
+        assert not tf.executing_eagerly() and tf.inside_function()
+        with tf.init_scope():
+            seen.append((tf.constant(1) + 1).numpy())
+            assert tf.executing_eagerly()
+        return x
+
+    f(tf.constant(1))
+    assert seen == [2]
+
+
+def test_errors_leave_nothing_behind():
+    @tf.function
+    def f(x, fail):
+        if fail:
+            raise KeyError("mine")
+        return x + 1
+
+    with pytest.raises(KeyError, match="mine"):
+        f(tf.constant(1), True)
+    assert tf.executing_eagerly()
+    assert f(tf.constant(1), False).numpy() == 2
+    with pytest.raises(tf.errors.InvalidArgumentError, match="node"):
+        tf.function(lambda x: tf.gather(x, [5]))(tf.constant([1, 2]))
