@@ -229,6 +229,22 @@ TEST(GraphDefs, CallFunctionsByTheirName) {
   EXPECT_EQ(run(f, {Tensor(3.0f)})[0].item<float>(), -3);
 }
 
+TEST(GraphDefs, MayPassOptionals) {  // as the gradients of TensorFlow's conditionals do
+  NodeDef get = node("y", "OptionalGetValue", {"o"});
+  proto::ListValue types, shapes;
+  types.type = {1};
+  shapes.shape = {{.dim = {{7}}}};
+  get.attr["output_types"].value = Boxed(types);
+  get.attr["output_shapes"].value = Boxed(shapes);  // not believed
+  GraphDef g = graph_of({placeholder("x"), node("o", "OptionalFromValue", {"x"}), get, node("z", "Neg", {"y"}),
+                         node("n", "OptionalNone"), node("h", "OptionalHasValue", {"n"})});
+  auto results = run(from_graph_def(g, {.outputs = {{"z", "h"}}}), {Tensor({3.0f, 4.0f})});
+  EXPECT_EQ(results[0].str(), Tensor({-3.0f, -4.0f}).str());
+  EXPECT_FALSE(results[1].item<bool>());
+  g.node[2].input = {"n"};
+  EXPECT_THROW(run(from_graph_def(g, {.outputs = {{"z"}}}), {Tensor(3.0f)}), InvalidArgumentError);
+}
+
 TEST(GraphDefs, ComputeNothingWhenTheyAreRead) {  // or this would not come back
   auto forever = function_def("forever", node("i", "Identity", {"x"}), "i:output:0");
   NodeDef loop = node("loop", "StatelessWhile", {"c"});
