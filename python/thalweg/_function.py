@@ -162,6 +162,21 @@ def _result_leaf(leaf):
     return convert_to_tensor(leaf)
 
 
+class FuncGraph:
+    """The graph of a traced function."""
+
+    def __init__(self, body):
+        self._body = body
+        self.name = body.name
+
+    def as_graph_def(self, from_version=None, add_shapes=False, use_pybind11_proto=False):
+        """TensorFlow's message of the graph and the functions inside; variables are placeholders in it."""
+        return _thalweg.graph_def_of(self._body)[0]
+
+    def __str__(self):
+        return self._body.text
+
+
 class ConcreteFunction:
     """One trace of a function: for tensors of certain dtypes and shapes."""
 
@@ -194,6 +209,11 @@ class ConcreteFunction:
             if not spec.shape.is_compatible_with(tensor.shape):
                 raise ValueError(f"{self.name}: a tensor of shape {tensor.shape} was given for {spec!r}")
         return self._run(converted)
+
+    @property
+    def graph(self):
+        """What was traced."""
+        return FuncGraph(self._body)
 
     @property
     def variables(self):

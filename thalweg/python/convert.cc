@@ -146,7 +146,7 @@ Tensor weak_tensor(PyObject* object) {
   if (object == Py_None) refuse_type(object);
   if (is_tensor_shape(object)) return shape_tensor(object);
   if (PyList_Check(object) || PyTuple_Check(object)) {
-    if (thread_state.recorder && holds_tensors(object)) return packed(object);
+    if ((thread_state.recorder || thread_state.tracer) && holds_tensors(object)) return packed(object);
     return read_list(object);
   }
   bool knows = PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__tf_tensor__") ||

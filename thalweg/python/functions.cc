@@ -3,7 +3,7 @@
 
 #include "thalweg/core/error.h"
 #include "thalweg/graph/control_flow.h"
-#include "thalweg/graph/function_core.h"
+#include "thalweg/python/body.h"
 #include "thalweg/python/convert.h"
 
 namespace thalweg::python {
@@ -31,11 +31,6 @@ struct Untraced {
     thread_state.reveal = before.reveal;
     stop.reset();
   }
-};
-
-/// A traced function as Python holds it.
-struct Body {
-  FunctionAttr body;
 };
 
 std::vector<Tensor> tensors_of(nb::handle objects) {

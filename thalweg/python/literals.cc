@@ -213,6 +213,8 @@ class ListReader {
   // Tensors and arrays among the values, or numbers among arrays.
   void read_array(PyObject* object) {
     Tensor value = weak_tensor(object);
+    if (value.is_symbolic())
+      throw TypeError("a list holds a symbolic tensor, which has no value: return it from the function that made it");
     int first = shape_.rank() - value_rank_;
     bool fits = value.rank() == value_rank_;
     for (int i = 0; fits && i < value_rank_; ++i) fits = value.shape()[i] == shape_[first + i];

@@ -23,4 +23,5 @@ NB_MODULE(_thalweg, module) {
   define_tapes(module);
   define_protos(module);
   define_functions(module);
+  define_graph_defs(module);
 }

@@ -1,4 +1,4 @@
-// Lists of tensors as one tensor, by a stack that tapes see.
+// Lists of tensors as one tensor, by a stack that tapes and tracers see.
 #include "thalweg/core/error.h"
 #include "thalweg/ops/joining.h"
 #include "thalweg/python/convert.h"

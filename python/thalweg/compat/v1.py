@@ -6,7 +6,8 @@ from thalweg._name_scope import name_scope_v1 as name_scope
 
 _only_here = {name.rpartition(".")[2]: function for name, function in _thalweg.functions().items()
               if name.startswith("compat.v1.")}
-_only_here |= {"TensorProto": _thalweg.TensorProto, "TensorShapeProto": _thalweg.TensorShapeProto}
+_only_here |= {"TensorProto": _thalweg.TensorProto, "TensorShapeProto": _thalweg.TensorShapeProto,
+               "GraphDef": _thalweg.GraphDef, "NodeDef": _thalweg.NodeDef, "AttrValue": _thalweg.AttrValue}
 
 
 def __getattr__(name):
