@@ -57,6 +57,14 @@ class Graph {
   Node& add_placeholder(DType dtype, const Shape& shape, const std::string& name);
   Node& add_constant(const Tensor& value);
 
+  /// Appends a node like one of another graph, but with inputs from this one.
+  Node& append(const Node& like, std::vector<Value> inputs, std::vector<Node*> controls);
+  /// A constant before all other nodes. Positions are wrong until `renumber` is called.
+  Node& prepend_constant(const Tensor& value);
+  void renumber();
+  /// The same nodes again, or those that are marked; inputs, arguments and results must be among them.
+  Graph copy(const std::vector<uint8_t>& kept = {}) const;
+
   const std::deque<Node>& nodes() const { return nodes_; }
   std::deque<Node>& nodes() { return nodes_; }
   /// A number that no other graph has.
