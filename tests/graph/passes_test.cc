@@ -29,9 +29,15 @@ std::string after(const Graph& graph, std::initializer_list<const Pass*> passes)
   return made.str();
 }
 
-int count(const Graph& graph, std::string_view op) {
+// Also inside clusters.
+int count(const Graph& graph, const std::string& op) {
   int found = 0;
-  for (const Node& n : graph.nodes()) found += n.op->name == op && !n.is_constant();
+  for (const Node& n : graph.nodes()) {
+    found += n.op->name == op && !n.is_constant();
+    if (n.op->name != std::string_view("_FusedElementwise")) continue;
+    std::string program = std::get<std::string>(n.op->attrs->get(n.attrs.get(), 0));
+    for (size_t at = 0; (at = program.find(op + "(", at)) != std::string::npos; ++at) ++found;
+  }
   return found;
 }
 
@@ -219,11 +225,62 @@ TEST(Passes, MergeReads) {
   EXPECT_EQ(results[1].item<float>(), 4);
 }
 
+TEST(Passes, FuseElementwise) {
+  auto f = trace({TensorSpec({2, 3}), TensorSpec({2, 3})}, [](auto x) {
+    Tensor y = tanh(x[0] * 2.0f + x[1]);
+    return std::vector{exp(y) - y};
+  });
+  EXPECT_EQ(after(f->graph(), {&fuse_elementwise, &prune}),
+            "%0 = Placeholder 'x'() {dtype: float32, shape: [2, 3]}: float32 (2, 3)\n"
+            "%1 = Placeholder 'x_1'() {dtype: float32, shape: [2, 3]}: float32 (2, 3)\n"
+            "%2 = Const(): float32 ()\n"
+            "%3 = _FusedElementwise 'Sub'(%0, %2, %1) {program: \"t0 = Mul(x0, x1); t0 = AddV2(t0, x2); t0 = Tanh(t0); "
+            "t1 = Exp(t0); Sub(t1, t0)\"}: float32 (2, 3)\n"
+            "return %3\n");
+  expect_same_bits(*f, {odd, odd * 0.5f});
+}
+
+TEST(Passes, FusedClustersKeepBitsAtAnySize) {
+  for (DType dtype : {DType::float32, DType::float64}) {
+    auto f = trace({TensorSpec(Shape::of_rank(1), dtype)}, [&](auto x) {
+      Tensor y = sigmoid(x[0] * 1.7 - 0.3);
+      return std::vector{nn::leaky_relu(0.5 - y) * y / (1.5 + exp(-x[0]))};
+    });
+    EXPECT_EQ(count(f->optimized_graph(), "_FusedElementwise"), 1) << f->optimized_graph().str();
+    for (int64_t n : {0, 1, 7, 1023, 1024, 1025, 100'003})
+      expect_same_bits(*f, {cast(random::stateless_normal({n}, Tensor({1, 2})), dtype)});
+  }
+}
+
+TEST(Passes, FuseOnlyEqualShapesBetweenEffects) {
+  auto bias = trace({TensorSpec({4, 3}), TensorSpec({3})}, [](auto x) { return std::vector{exp(x[0]) + exp(x[1])}; });
+  EXPECT_EQ(count(bias->optimized_graph(), "_FusedElementwise"), 0);
+  auto open = trace({TensorSpec(Shape::of_rank(1)), TensorSpec(Shape::of_rank(1))},
+                    [](auto x) { return std::vector{exp(exp(x[0]) + exp(x[1]))}; });
+  EXPECT_EQ(count(open->optimized_graph(), "_FusedElementwise"), 0) << open->optimized_graph().str();
+  Tensor one = {1.0f}, two = {0.5f, 0.25f};
+  expect_same_bits(*open, {one, two});
+  Variable v(std::vector<float>{1.0f, 2.0f});
+  auto written = trace({TensorSpec({2})}, [&](auto x) {
+    Tensor y = exp(v * x[0]);
+    v.assign_add(x[0]);
+    return std::vector{sqrt(y + 1.0f), exp(v * x[0])};
+  });
+  Tensor expected = sqrt(exp(v * two) + 1.0f);
+  std::vector<Tensor> results = run(written->plan(), 2, std::vector<TensorRef>{two});
+  EXPECT_EQ(count(written->optimized_graph(), "_FusedElementwise"), 3) << written->optimized_graph().str();
+  EXPECT_TRUE(same_value(results[0], expected));
+  EXPECT_TRUE(same_value(results[1], exp(v * two)));
+}
+
 TEST(Passes, AreSwitchedByName) {
   auto make = [] {
     return trace({TensorSpec({2})}, [](auto x) { return std::vector{exp(x[0] * 1.0f) + exp(x[0] * 1.0f)}; });
   };
   config::optimizer::set_experimental_options({{"arithmetic_optimization", false}});
+  EXPECT_EQ(count(make()->optimized_graph(), "_FusedElementwise"), 1);
+  config::optimizer::set_experimental_options({{"remapping", false}});
+  EXPECT_EQ(count(make()->optimized_graph(), "_FusedElementwise"), 0);
   EXPECT_EQ(count(make()->optimized_graph(), "Mul"), 1);
   config::optimizer::set_experimental_options({{"disable_meta_optimizer", true}});
   EXPECT_EQ(count(make()->optimized_graph(), "Mul"), 2);
@@ -231,6 +288,7 @@ TEST(Passes, AreSwitchedByName) {
   config::optimizer::set_experimental_options({{"arithmetic_optimization", true}, {"disable_meta_optimizer", false}});
   EXPECT_EQ(count(make()->optimized_graph(), "Mul"), 0);
   EXPECT_EQ(count(make()->optimized_graph(), "Exp"), 1);
+  config::optimizer::set_experimental_options({{"remapping", true}});
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "thalweg/core/error.h"
 #include "thalweg/graph/control_flow.h"
 #include "thalweg/graph/function_core.h"
+#include "thalweg/graph/passes/pass.h"
 #include "thalweg/python/convert.h"
 
 namespace thalweg::python {
@@ -103,6 +104,8 @@ void define_functions(nb::module_& module) {
   nb::class_<Body>(module, "FunctionBody")
       .def_prop_ro("name", [](const Body& self) { return nb::str(self.body->name().c_str()); })
       .def_prop_ro("text", [](const Body& self) { return nb::str(self.body->graph().str().c_str()); })
+      .def_prop_ro("optimized_text",
+                   [](const Body& self) { return nb::str(self.body->optimized_graph().str().c_str()); })
       .def_prop_ro("arguments", [](const Body& self) { return specs(*self.body, true); })
       .def_prop_ro("results", [](const Body& self) { return specs(*self.body, false); })
       .def_prop_ro("num_nodes", [](const Body& self) { return self.body->graph().nodes().size(); })
@@ -118,6 +121,9 @@ void define_functions(nb::module_& module) {
       .def("__enter__", &Untraced::enter)
       .def("__exit__", &Untraced::exit);
   module.def("trace", trace);
+  module.def("set_optimizer_option", [](const std::string& name, bool value) {
+    config::optimizer::set_experimental_options({{name, value}});
+  });
   module.def("is_tracing", [] { return thread_state.tracer != nullptr; });
   module.def("cond", [](nb::handle predicate, nb::callable then, nb::callable otherwise) {
     return wrap_all(

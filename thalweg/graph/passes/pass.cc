@@ -74,7 +74,8 @@ bool same_attrs(const Node& a, const Node& b) {
 
 std::span<const Pass* const> all_passes() {
   static constexpr const Pass* passes[] = {
-      &inline_calls, &prune, &merge_reads, &fold_constants, &simplify_arithmetic, &merge_subexpressions,
+      &inline_calls,     &prune, &merge_reads, &fold_constants, &simplify_arithmetic, &merge_subexpressions,
+      &fuse_elementwise,
   };
   return passes;
 }
@@ -82,19 +83,21 @@ std::span<const Pass* const> all_passes() {
 Graph optimize(const Graph& graph) {
   Graph made = graph.copy();
   std::map<std::string, bool> set = config::optimizer::get_experimental_options();
-  auto value = [&](const char* name, bool otherwise) {
-    auto found = set.find(name);
-    return found == set.end() ? otherwise : found->second;
+  if (auto found = set.find("disable_meta_optimizer"); found != set.end() && found->second) return made;
+  auto run = [&](const Pass& pass) {
+    auto found = set.find(pass.option);
+    if (found == set.end() || found->second == pass.switched_on_by) pass.run(made);
   };
-  if (value("disable_meta_optimizer", false)) return made;
   // One pass makes work for another; what a second round leaves is rarely worth a third.
   for (int round = 0; round < 2; ++round) {
     size_t before = made.nodes().size();
     for (const Pass* pass : all_passes())
-      if (value(pass->option, pass->switched_on_by) == pass->switched_on_by) pass->run(made);
-    if (value(prune.option, prune.switched_on_by) == prune.switched_on_by) prune.run(made);
+      if (pass != &fuse_elementwise) run(*pass);
+    run(prune);
     if (made.nodes().size() == before) break;
   }
+  run(fuse_elementwise);
+  run(prune);
   return made;
 }
 

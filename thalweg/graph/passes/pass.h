@@ -25,6 +25,8 @@ extern const Pass fold_constants;        // what is known now is computed now
 extern const Pass simplify_arithmetic;   // x * 1, transposes of transposes, casts to the same type
 extern const Pass merge_subexpressions;  // what is computed twice is computed once
 
+extern const Pass fuse_elementwise;  // clusters of element-wise ops run tile by tile; once, after all others
+
 /// All of them, in the order in which they run.
 std::span<const Pass* const> all_passes();
 
