@@ -107,11 +107,10 @@ bool has_loops(const Node& n) {
   auto has = [&](const auto* loops) {
     return loops->result(dtype) == dtype && loops->at[static_cast<int>(dtype)][kernels::isa];
   };
-  if (n.op->kernel.run == kernel::run_unary)
-    return n.inputs.size() == 1 && has(static_cast<const kernels::UnaryLoops*>(n.op->kernel.loops));
-  if (n.op->kernel.run == kernel::run_binary)
-    return n.inputs.size() == 2 && has(static_cast<const kernels::BinaryLoops*>(n.op->kernel.loops));
-  return false;
+  // Some check integers before they run the loops; real numbers need none of that.
+  if (n.inputs.size() == 1)
+    return n.op->kernel.run == kernel::run_unary && has(static_cast<const kernels::UnaryLoops*>(n.op->kernel.loops));
+  return n.inputs.size() == 2 && has(static_cast<const kernels::BinaryLoops*>(n.op->kernel.loops));
 }
 
 class Fusion {
