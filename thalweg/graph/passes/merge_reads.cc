@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "thalweg/core/variable_resource.h"
 #include "thalweg/graph/passes/pass.h"
 
@@ -8,38 +6,35 @@ namespace {
 
 bool is_known_handle(Value v) { return v.node->is_constant() && spec_of(v).dtype == DType::resource; }
 
-/// Looks at state (the value of a variable) that may be shared by later ones of the same kind, until something happens.
+/// Looks at one handle's state (the value of a variable), which later ones of the same kind may share until something
+/// happens.
 class Reads {
  public:
   /// The earlier node that saw what this one would see, or null.
   Node* find_or_add(Node& n) {
-    for (Node* r : reads_)
-      if (r->op == n.op && r->inputs == n.inputs && r->results.size() == n.results.size() && same_attrs(*r, n))
-        return r;
-    reads_.push_back(&n);
+    auto& reads = (is_known_handle(n.inputs[0]) ? known_ : unknown_)[n.inputs[0]];
+    for (Node* r : reads)
+      if (r->op == n.op && r->results.size() == n.results.size() && same_attrs(*r, n)) return r;
+    reads.push_back(&n);
     return nullptr;
   }
 
   // A write through a known handle changes that variable alone, and those whose handles are not known. Everything else
   // that has effects may run code that writes anywhere.
   void forget_what_changes(const Node& n) {
+    unknown_.clear();
     bool known = n.op->follow == nullptr, any = false;
     for (const Value& v : n.inputs) {
       DType dtype = spec_of(v).dtype;
       any |= dtype == DType::resource;
       known &= dtype != DType::variant && (dtype != DType::resource || is_known_handle(v));
     }
-    if (!known || !any) return reads_.clear();
-    std::erase_if(reads_, [&](const Node* r) {
-      return std::any_of(r->inputs.begin(), r->inputs.end(), [&](Value seen) {
-        if (spec_of(seen).dtype != DType::resource) return false;
-        return !is_known_handle(seen) || std::find(n.inputs.begin(), n.inputs.end(), seen) != n.inputs.end();
-      });
-    });
+    if (!known || !any) return known_.clear();
+    for (const Value& v : n.inputs) known_.erase(v);
   }
 
  private:
-  std::vector<Node*> reads_;
+  std::map<Value, std::vector<Node*>> known_, unknown_;  // by handle
 };
 
 // Handles of one variable are one node: the tracer sees to that, and after calls are inlined they are merged here.
@@ -56,7 +51,7 @@ void run(Graph& graph) {
     }
     if (n.has_effect()) {
       reads.forget_what_changes(n);
-    } else if (n.op->traits.observes && !n.is_constant() && n.controls.empty()) {
+    } else if (n.op->traits.observes && !n.is_constant() && n.controls.empty() && n.inputs.size() == 1) {
       Node* earlier = reads.find_or_add(n);
       for (size_t i = 0; earlier && i < n.results.size(); ++i)
         replaced.replace({&n, static_cast<int>(i)}, {earlier, static_cast<int>(i)});
