@@ -252,9 +252,24 @@ TEST(Passes, FusedClustersKeepBitsAtAnySize) {
   }
 }
 
+TEST(Passes, FuseRows) {
+  for (int64_t columns : {1, 3, 128, 1000, 1025, 3000}) {
+    auto f = trace({TensorSpec({unknown, columns}), TensorSpec(Shape{columns})},
+                   [](auto x) { return std::vector{nn::relu(x[0] + x[1]) * 0.5f - x[1]}; });
+    EXPECT_EQ(count(f->optimized_graph(), "_FusedElementwise"), 1) << f->optimized_graph().str();
+    EXPECT_EQ(f->plan().num_steps(), 1u);
+    for (int64_t rows : {0, 1, 50})
+      expect_same_bits(*f, {random::stateless_normal({rows, columns}, Tensor({1, 2})),
+                            random::stateless_normal({columns}, Tensor({3, 4}))});
+  }
+}
+
 TEST(Passes, FuseOnlyEqualShapesBetweenEffects) {
-  auto bias = trace({TensorSpec({4, 3}), TensorSpec({3})}, [](auto x) { return std::vector{exp(x[0]) + exp(x[1])}; });
-  EXPECT_EQ(count(bias->optimized_graph(), "_FusedElementwise"), 0);
+  auto column = trace({TensorSpec({4, 3}), TensorSpec({4, 1})}, [](auto x) { return std::vector{exp(x[0] + x[1])}; });
+  EXPECT_EQ(count(column->optimized_graph(), "_FusedElementwise"), 0);
+  auto wide =
+      trace({TensorSpec({unknown, unknown}), TensorSpec({3})}, [](auto x) { return std::vector{exp(x[0] + x[1])}; });
+  EXPECT_EQ(count(wide->optimized_graph(), "_FusedElementwise"), 0);
   auto open = trace({TensorSpec(Shape::of_rank(1)), TensorSpec(Shape::of_rank(1))},
                     [](auto x) { return std::vector{exp(exp(x[0]) + exp(x[1]))}; });
   EXPECT_EQ(count(open->optimized_graph(), "_FusedElementwise"), 0) << open->optimized_graph().str();

@@ -1,7 +1,9 @@
-// Element-wise clusters: ops on tensors of one shape (and scalars) run together, a tile at a time, so that what they
-// hand to each other stays in the first cache. They call the loops that the ops themselves call: no bit changes.
+// Element-wise clusters: ops on tensors of one shape (and scalars, and rows such as a bias) run together, a tile at a
+// time, so that what they hand to each other stays in the first cache. They call the loops that the ops themselves
+// call: no bit changes.
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <memory>
 
 #include "thalweg/core/threads.h"
@@ -12,11 +14,15 @@ namespace thalweg::graph {
 namespace {
 
 constexpr size_t tile_bytes = 4096;  // 1,024 floats
-constexpr size_t most_registers = 7, most_members = 32, most_inputs = 16;
+constexpr size_t most_registers = 7, most_rows = 3, most_members = 32, most_inputs = 16;
 
-/// Where a step reads: an input, one element or all of it, or a register, which holds one tile.
+/// How an input is read: element by element, one element for all, or repeated over and over (a row, a bias).
+enum class Reading : uint8_t { whole, scalar, row };
+
+/// Where a step reads: an input, or a register, which holds one tile.
 struct Operand {
-  bool is_register = false, is_scalar = false;
+  bool is_register = false;
+  Reading reading = Reading::whole;
   size_t index = 0;
 };
 struct Step {
@@ -32,7 +38,7 @@ struct Step {
 struct Program {
   std::string program = "";
   std::vector<Step> steps = {};
-  std::vector<uint8_t> scalar_inputs = {};
+  std::vector<Reading> readings = {};  // by input
   double nanoseconds = 0;
   DType dtype = DType::invalid;
 };
@@ -41,29 +47,52 @@ void infer_fused(InferCall& c) {
   const auto& p = c.attrs<Program>();
   const Shape* shape = nullptr;
   for (int i = 0; i < c.num_inputs(); ++i) {
-    if (p.scalar_inputs[static_cast<size_t>(i)]) continue;
+    if (p.readings[static_cast<size_t>(i)] != Reading::whole) continue;
     if (shape) c.require(shape->is_compatible_with(c.shape(i)), "inputs of a cluster must have one shape");
     if (!shape || c.shape(i).is_fully_defined()) shape = &c.shape(i);
   }
   c.output(0, p.dtype, *shape);
 }
 
+// Fills a tile with a row that begins anew after every `length` elements.
+void repeat(const char* row, int64_t length, int64_t at, int64_t n, size_t bytes, char* to) {
+  for (int64_t m; n > 0; n -= m, at = 0) {
+    m = std::min(length - at, n);
+    std::memcpy(to, row + static_cast<size_t>(at) * bytes, static_cast<size_t>(m) * bytes);
+    to += static_cast<size_t>(m) * bytes;
+  }
+}
+
 void run_fused(const KernelCall& c) {
   const auto& p = c.attrs<Program>();
   const size_t bytes = size_of(p.dtype);
-  const auto tile = static_cast<int64_t>(tile_bytes / bytes);
+  int64_t tile = static_cast<int64_t>(tile_bytes / bytes);
   const char* inputs[most_inputs];
-  for (int i = 0; i < c.num_inputs(); ++i) inputs[i] = c.input<char>(i);
+  int64_t period = 0;  // of the longest row
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    inputs[i] = c.input<char>(i);
+    if (p.readings[static_cast<size_t>(i)] == Reading::row) period = std::max(period, c.count(i));
+  }
+  if (period > 0 && period <= tile) tile = tile / period * period;
   char* result = c.output<char>();
   auto range = [&](int64_t begin, int64_t end) {
     alignas(64) char registers[most_registers][tile_bytes];
+    alignas(64) char rows[most_rows][tile_bytes];
+    const void* from[most_inputs];
     for (int64_t first = begin; first < end; first += tile) {
       const int64_t n = std::min(tile, end - first);
       const auto offset = static_cast<size_t>(first) * bytes;
-      auto address = [&](const Operand& o) -> const void* {
-        if (o.is_register) return registers[o.index];
-        return o.is_scalar ? inputs[o.index] : inputs[o.index] + offset;
-      };
+      size_t next_row = 0;
+      for (size_t i = 0; i < p.readings.size(); ++i) {
+        from[i] = inputs[i];
+        if (p.readings[i] == Reading::whole) from[i] = inputs[i] + offset;
+        if (p.readings[i] != Reading::row) continue;
+        const int64_t length = c.count(static_cast<int>(i));
+        if (first == begin || tile % length != 0)  // else it is there from the tile before
+          repeat(inputs[i], length, first % length, n, bytes, rows[next_row]);
+        from[i] = rows[next_row++];
+      }
+      auto address = [&](const Operand& o) { return o.is_register ? registers[o.index] : from[o.index]; };
       for (const Step& s : p.steps) {
         void* to = &s == &p.steps.back() ? result + offset : registers[s.to];
         const void* attrs = s.attrs ? s.attrs->get() : nullptr;
@@ -96,6 +125,14 @@ const Op& fused_op() {
   return op;
 }
 
+// Whether one tensor is repeated along the first dimensions of the other, whatever their sizes.
+bool is_row_of(Value row, const Shape& t) {
+  const Shape& s = spec_of(row).shape;
+  if (!s.is_fully_defined() || !t.has_rank() || s.rank() == 0 || s.rank() >= t.rank()) return false;
+  for (int i = 1; i <= s.rank(); ++i)
+    if (s[s.rank() - i] != t[t.rank() - i] || s[s.rank() - i] == 0) return false;
+  return true;
+}
 bool is_scalar(Value v) { return spec_of(v).shape.has_rank() && spec_of(v).shape.rank() == 0; }
 
 bool has_loops(const Node& n) {
@@ -160,10 +197,13 @@ class Fusion {
     Value shaped;
     for (const Value& v : n.inputs) {
       if (is_scalar(v) && !is_scalar({&n, 0})) continue;
+      if (n.op->infer == infer::broadcast && is_row_of(v, n.results[0].shape)) continue;
       if (shaped.node && !same_shape(shaped, v)) return false;
       shaped = v;
     }
     if (!shaped.node) return false;
+    for (const Value& v : n.inputs)  // what repeats it must not be repeated by it: (?, ?) may be (?, 1)
+      if (is_row_of(v, n.results[0].shape) && !is_row_of(v, spec_of(shaped).shape)) return false;
     const Shape &from = spec_of(shaped).shape, &to = n.results[0].shape;
     if (from.is_fully_defined() != to.is_fully_defined()) return false;
     if (from.is_fully_defined()) return from == to;
@@ -205,29 +245,34 @@ class Fusion {
       for (const Value& v : members[k]->inputs) last_use[v.node] = k;
     std::vector<uint8_t> busy;
     const bool all_scalars = is_scalar({&last, 0});
-    auto operand = [&](Value v) {
-      if (auto found = registers.find(v.node); found != registers.end()) return Operand{true, false, found->second};
+    auto operand = [&](Value v, const Node& user) {
+      if (auto found = registers.find(v.node); found != registers.end())
+        return Operand{true, Reading::whole, found->second};
       auto place = std::find(inputs.begin(), inputs.end(), v);
       if (place == inputs.end()) {
-        program.scalar_inputs.push_back(is_scalar(v) && !all_scalars);
+        program.readings.push_back(is_scalar(v) && !all_scalars          ? Reading::scalar
+                                   : is_row_of(v, user.results[0].shape) ? Reading::row
+                                                                         : Reading::whole);
         place = inputs.insert(inputs.end(), v);
       }
       auto index = static_cast<size_t>(place - inputs.begin());
-      return Operand{false, program.scalar_inputs[index] != 0, index};
+      return Operand{false, program.readings[index], index};
     };
     auto text = [](const Operand& o) { return (o.is_register ? "t" : "x") + std::to_string(o.index); };
     for (size_t k = 0; k < members.size(); ++k) {
       const Node& n = *members[k];
       Step s;
-      s.a = operand(n.inputs[0]);
-      if (n.inputs.size() == 2) s.b = operand(n.inputs[1]);
+      s.a = operand(n.inputs[0], n);
+      if (n.inputs.size() == 2) s.b = operand(n.inputs[1], n);
       auto loop = [&](const auto* loops) {
         program.nanoseconds += loops->nanoseconds;
         return loops->at[static_cast<int>(program.dtype)][kernels::isa];
       };
       if (n.inputs.size() == 1) s.unary = loop(static_cast<const kernels::UnaryLoops*>(n.op->kernel.loops));
       else s.binary = loop(static_cast<const kernels::BinaryLoops*>(n.op->kernel.loops));
-      s.form = s.a.is_scalar ? kernels::scalar_vector : s.b.is_scalar ? kernels::vector_scalar : kernels::vector_vector;
+      s.form = s.a.reading == Reading::scalar   ? kernels::scalar_vector
+               : s.b.reading == Reading::scalar ? kernels::vector_scalar
+                                                : kernels::vector_vector;
       if (n.op->attrs) s.attrs = std::make_shared<const Attrs>(*n.op->attrs, n.attrs);
       for (const Value& v : n.inputs)  // a loop may write where it reads
         if (auto found = registers.find(v.node); found != registers.end() && last_use[v.node] == k)
@@ -242,7 +287,8 @@ class Fusion {
                          "(" + text(s.a) + (s.binary ? ", " + text(s.b) : "") + ")";
       program.steps.push_back(std::move(s));
     }
-    if (busy.size() > most_registers || inputs.size() > most_inputs) return;
+    auto rows = static_cast<size_t>(std::count(program.readings.begin(), program.readings.end(), Reading::row));
+    if (busy.size() > most_registers || rows > most_rows || inputs.size() > most_inputs) return;
     for (const Node* n : members) facts(n).taken = true;
     last.op = &fused_op();
     last.attrs = Attrs(*last.op->attrs, AttrsRef(static_cast<const void*>(&program)));
