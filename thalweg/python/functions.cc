@@ -4,7 +4,7 @@
 #include "thalweg/core/error.h"
 #include "thalweg/graph/control_flow.h"
 #include "thalweg/graph/function_core.h"
-#include "thalweg/graph/passes/pass.h"
+#include "thalweg/graph/optimizer_options.h"
 #include "thalweg/python/convert.h"
 
 namespace thalweg::python {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <mutex>
 
-#include "thalweg/core/tensor.h"
+#include "thalweg/graph/optimizer_options.h"
 
 namespace thalweg {
 namespace {

@@ -2,13 +2,10 @@
 #pragma once
 #include <map>
 #include <span>
-#include <string>
 
 #include "thalweg/graph/graph.h"
 
-namespace thalweg {
-
-namespace graph {
+namespace thalweg::graph {
 
 /// One rewriting of a graph. It asks records for their traits; those it names are true patterns.
 struct Pass {
@@ -66,16 +63,4 @@ bool same_value(const Tensor& a, const Tensor& b);
 /// Attributes of one op, compared by value.
 bool same_attrs(const Node& a, const Node& b);
 
-}  // namespace graph
-
-namespace config::optimizer {
-
-/// Switches passes on and off, by TensorFlow's names: "constant_folding", "arithmetic_optimization",
-/// "function_optimization", "common_subgraph_elimination", "dependency_optimization", "disable_model_pruning",
-/// "remapping", "disable_meta_optimizer" (all of them). Functions that have run keep the plan that they have.
-THALWEG_API void set_experimental_options(const std::map<std::string, bool>& options);
-/// The options that were set.
-THALWEG_API std::map<std::string, bool> get_experimental_options();
-
-}  // namespace config::optimizer
-}  // namespace thalweg
+}  // namespace thalweg::graph
