@@ -164,3 +164,24 @@ def test_old_names():
 
 def test_import_is_light():
     assert in_a_fresh_process("import sys; print('numpy' in sys.modules, 'inspect' in sys.modules)") == "False False\n"
+
+
+def test_optimizer_options():
+    assert tf.config.optimizer.get_experimental_options() == {
+        "disable_model_pruning": False, "disable_meta_optimizer": False}
+    assert tf.config.optimizer.get_jit() == ""
+    tf.config.optimizer.set_jit(True)
+    assert tf.config.optimizer.get_jit() == "autoclustering"
+    tf.config.optimizer.set_jit(False)
+
+    def make():
+        return tf.function(lambda x: tf.exp(x * 1.0) + tf.exp(x * 1.0))
+
+    x = tf.constant([0.5, -1.0])
+    optimized = make()(x)
+    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True, "constant_folding": False})
+    try:
+        assert tf.config.optimizer.get_experimental_options()["constant_folding"] is False
+        assert make()(x).numpy().tobytes() == optimized.numpy().tobytes()
+    finally:
+        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": False, "constant_folding": True})

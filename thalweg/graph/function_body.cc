@@ -5,6 +5,8 @@
 #include "thalweg/core/error.h"
 #include "thalweg/core/variable_resource.h"
 #include "thalweg/graph/gradient.h"
+#include "thalweg/graph/passes/pass.h"
+#include "thalweg/ops/inspection.h"
 
 namespace thalweg {
 
@@ -21,8 +23,18 @@ FunctionBody::FunctionBody(std::string name, graph::Graph graph) : name_(std::mo
 FunctionBody::~FunctionBody() = default;
 
 const graph::Plan& FunctionBody::plan() const {
-  std::call_once(planned_, [&] { plan_ = std::make_unique<graph::Plan>(graph_, graph_.arguments, graph_.results); });
+  std::call_once(planned_, [&] {
+    // Where every op is looked at as it runs, every op must run.
+    bool inspected = detail::inspected.load(std::memory_order_relaxed);
+    optimized_ = inspected ? graph_.copy() : graph::optimize(graph_);
+    plan_ = std::make_unique<graph::Plan>(optimized_, optimized_.arguments, optimized_.results);
+  });
   return *plan_;
+}
+
+const graph::Graph& FunctionBody::optimized_graph() const {
+  plan();
+  return optimized_;
 }
 
 const graph::Gradient& FunctionBody::gradient() const {

@@ -34,7 +34,8 @@ class THALWEG_API FunctionBody : public std::enable_shared_from_this<FunctionBod
   const std::vector<Tensor>& variables() const { return variables_; }
   const std::vector<Tensor>& trainable_variables() const { return trainable_variables_; }
 
-  /// Made at the first use.
+  /// Made at the first use: the graph after the passes, and the plan that runs it.
+  const graph::Graph& optimized_graph() const;
   const graph::Plan& plan() const;
   const graph::Gradient& gradient() const;
 
@@ -44,6 +45,7 @@ class THALWEG_API FunctionBody : public std::enable_shared_from_this<FunctionBod
   bool stateful_ = false;
   std::vector<Tensor> variables_, trainable_variables_;
   mutable std::once_flag planned_;
+  mutable graph::Graph optimized_;
   mutable std::unique_ptr<const graph::Plan> plan_;
   mutable std::recursive_mutex gradient_mutex_;
   mutable std::unique_ptr<const graph::Gradient> gradient_;

@@ -71,6 +71,54 @@ Node& Graph::add_constant(const Tensor& value) {
   return n;
 }
 
+Node& Graph::append(const Node& like, std::vector<Value> inputs, std::vector<Node*> controls) {
+  Node& n = nodes_.emplace_back();
+  n.op = like.op;
+  if (like.op->attrs) n.attrs = Attrs(*like.op->attrs, like.attrs);
+  n.inputs = std::move(inputs);
+  n.controls = std::move(controls);
+  n.results = like.results;
+  n.dims = like.dims;
+  n.name = like.name;
+  n.constant = like.constant;
+  n.id = static_cast<int>(nodes_.size() - 1);
+  return n;
+}
+
+Node& Graph::prepend_constant(const Tensor& value) {
+  static const Op& constant = record("Const");
+  Node& n = nodes_.emplace_front();
+  n.op = &constant;
+  if (constant.attrs) n.attrs = Attrs(*constant.attrs);
+  n.constant = value;
+  n.results = {{value.dtype(), value.shape()}};
+  n.name = names_.make(constant.name);
+  return n;
+}
+
+void Graph::renumber() {
+  int id = 0;
+  for (Node& n : nodes_) n.id = id++;
+}
+
+Graph Graph::copy(const std::vector<uint8_t>& kept) const {
+  Graph made;
+  std::vector<Node*> copies(nodes_.size());
+  auto mapped = [&](const Node* n) { return copies[static_cast<size_t>(n->id)]; };
+  for (const Node& n : nodes_) {
+    if (!kept.empty() && !kept[static_cast<size_t>(n.id)]) continue;
+    std::vector<Value> inputs;
+    inputs.reserve(n.inputs.size());
+    for (const Value& v : n.inputs) inputs.push_back({mapped(v.node), v.index});
+    std::vector<Node*> controls;
+    for (const Node* c : n.controls) controls.push_back(mapped(c));
+    copies[static_cast<size_t>(n.id)] = &made.append(n, std::move(inputs), std::move(controls));
+  }
+  for (const Node* n : arguments) made.arguments.push_back(mapped(n));
+  for (const Value& v : results) made.results.push_back({mapped(v.node), v.index});
+  return made;
+}
+
 std::string Graph::str() const {
   std::string text;
   for (const Node& n : nodes_) {

@@ -60,6 +60,13 @@ class THALWEG_API Graph {
 
   /// Takes away the nodes from this one on; none that is left may use them.
   void truncate(int first) { nodes_.erase(nodes_.begin() + first, nodes_.end()); }
+  /// Appends a node like one of another graph, but with inputs from this one.
+  Node& append(const Node& like, std::vector<Value> inputs, std::vector<Node*> controls);
+  /// A constant before all other nodes. Positions are wrong until `renumber` is called.
+  Node& prepend_constant(const Tensor& value);
+  void renumber();
+  /// The same nodes again, or those that are marked; inputs, arguments and results must be among them.
+  Graph copy(const std::vector<uint8_t>& kept = {}) const;
 
   const std::deque<Node>& nodes() const { return nodes_; }
   std::deque<Node>& nodes() { return nodes_; }

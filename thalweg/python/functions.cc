@@ -3,6 +3,8 @@
 
 #include "thalweg/core/error.h"
 #include "thalweg/graph/control_flow.h"
+#include "thalweg/graph/function_core.h"
+#include "thalweg/graph/optimizer_options.h"
 #include "thalweg/python/body.h"
 #include "thalweg/python/convert.h"
 
@@ -104,6 +106,8 @@ void define_functions(nb::module_& module) {
   nb::class_<Body>(module, "FunctionBody")
       .def_prop_ro("name", [](const Body& self) { return nb::str(self.body->name().c_str()); })
       .def_prop_ro("text", [](const Body& self) { return nb::str(self.body->graph().str().c_str()); })
+      .def_prop_ro("optimized_text",
+                   [](const Body& self) { return nb::str(self.body->optimized_graph().str().c_str()); })
       .def_prop_ro("arguments", [](const Body& self) { return specs(*self.body, true); })
       .def_prop_ro("results", [](const Body& self) { return specs(*self.body, false); })
       .def_prop_ro("num_nodes", [](const Body& self) { return self.body->graph().nodes().size(); })
@@ -125,6 +129,8 @@ void define_functions(nb::module_& module) {
   module.def("run_functions_eagerly", config::run_functions_eagerly);
   module.def("functions_run_eagerly", config::functions_run_eagerly);
   module.def("trace", trace);
+  module.def("set_optimizer_option",
+             [](const std::string& name, bool value) { config::optimizer::set_experimental_options({{name, value}}); });
   module.def("is_tracing", [] { return thread_state.tracer != nullptr; });
   module.def("cond", [](nb::handle predicate, const nb::callable& then, const nb::callable& otherwise) {
     return wrap_all(graph::cond(natural_tensor(predicate.ptr()), python_body(then), python_body(otherwise)));

@@ -84,4 +84,4 @@ def set_soft_device_placement(enabled):
 experimental_run_functions_eagerly = run_functions_eagerly
 experimental_functions_run_eagerly = functions_run_eagerly
 
-from thalweg.config import experimental, threading  # noqa: E402  (they use the names above)
+from thalweg.config import experimental, optimizer, threading  # noqa: E402  (they use the names above)

@@ -1,0 +1,66 @@
+// Passes: rewrite a graph before it is planned, so that running it costs less and gives the same results.
+#pragma once
+#include <map>
+#include <span>
+
+#include "thalweg/graph/graph.h"
+
+namespace thalweg::graph {
+
+/// One rewriting of a graph. It asks records for their traits; those it names are true patterns.
+struct Pass {
+  const char* name;
+  const char* option;   // what `set_experimental_options` calls it
+  bool switched_on_by;  // the value of that option which leaves the pass on
+  void (*run)(Graph& graph);
+};
+
+extern const Pass inline_calls;          // bodies take the place of calls
+extern const Pass prune;                 // what neither results nor effects need goes away
+extern const Pass merge_reads;           // one look at a variable instead of several, while nothing writes to it
+extern const Pass fold_constants;        // what is known now is computed now
+extern const Pass simplify_arithmetic;   // x * 1, transposes of transposes, casts to the same type
+extern const Pass merge_subexpressions;  // what is computed twice is computed once
+
+extern const Pass fuse_elementwise;  // clusters of element-wise ops run tile by tile; once, after all others
+
+/// All of them, in the order in which they run.
+std::span<const Pass* const> all_passes();
+
+/// A copy of the graph, after the passes that are switched on.
+Graph optimize(const Graph& graph);
+
+/// While a pass goes through a graph from front to back: values that others take the place of.
+class Replacements {
+ public:
+  explicit Replacements(Graph& graph) : graph_(graph) {}
+  void replace(Value from, Value to) { to_[from] = to; }
+  Value operator()(Value v) const {
+    auto found = to_.find(v);
+    return found == to_.end() ? v : found->second;
+  }
+  /// Call for each node before looking at it.
+  void update_inputs(Node& node) const {
+    if (to_.empty()) return;
+    for (Value& v : node.inputs) v = (*this)(v);
+  }
+  ~Replacements() {
+    for (Value& v : graph_.results) v = (*this)(v);
+  }
+  Replacements(const Replacements&) = delete;
+  Replacements& operator=(const Replacements&) = delete;
+
+ private:
+  Graph& graph_;
+  std::map<Value, Value> to_;
+};
+
+/// Whether running it again with the same inputs gives the same results and does nothing else.
+inline bool is_pure(const Node& n) { return !n.op->traits.stateful && !n.is_constant() && n.controls.empty(); }
+inline const Spec& spec_of(Value v) { return v.node->results[static_cast<size_t>(v.index)]; }
+/// Whether a tensor has the same element type, shape and bytes; handles are equal only where they are one block.
+bool same_value(const Tensor& a, const Tensor& b);
+/// Attributes of one op, compared by value.
+bool same_attrs(const Node& a, const Node& b);
+
+}  // namespace thalweg::graph
