@@ -138,6 +138,8 @@ def judge(op_calls, call, ours, theirs):
 
 def tolerance_of(op_calls, call, expected):
     """Sums of many terms differ by the rounding of the largest of them."""
+    if expected[0] in ("resource", "variant"):  # only their shapes can be compared
+        return None
     dtype = expected[0]
     if dtype in ("string", "bool") or "int" in dtype or not expected[2]:
         return call["tolerance"]

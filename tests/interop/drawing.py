@@ -26,8 +26,10 @@ REAL_DTYPES = ["float16", "bfloat16", "float32", "float64", "int8", "int16", "in
                "uint32", "uint64", "bool", "complex64", "complex128"]
 
 
-def takes_variable(row):
-    return any(isinstance(value, str) and value.startswith(op_rows.VARIABLE) for value in row.values())
+def takes_handle(row):
+    """Whether a variable or a list of tensors is among the inputs."""
+    items = [item for value in row.values() for item in (value if isinstance(value, list) else [value])]
+    return any(isinstance(item, str) and (item.startswith(op_rows.VARIABLE) or op_rows.LIST.match(item)) for item in items)
 
 
 class Entry:
@@ -38,14 +40,16 @@ class Entry:
         self.family = family
         self.name = name
         self.op_def = None if self.is_function else golden_runner.op_def_registry.get(name)
-        # Variables are compared row by row only: their values after a call are no results.
-        self.rows = [row for row in rows if "_as" not in row and "_why" not in row and not takes_variable(row)]
+        # Variables and lists are compared row by row only: what they hold after a call is no result.
+        self.rows = [row for row in rows if "_as" not in row and "_why" not in row and not takes_handle(row)]
         self.good = [row for row in self.rows if "_error" not in row]
         self.patterns = []
 
     def makes_handles(self):
         """Whether its results are handles, which have no values to compare."""
-        return not self.is_function and any(result.type == golden_runner.tf.resource.as_datatype_enum for result in self.op_def.output_arg)
+        return not self.is_function and any(
+            result.type in (golden_runner.tf.resource.as_datatype_enum, golden_runner.tf.variant.as_datatype_enum)
+            for result in self.op_def.output_arg)
 
     def arguments(self, values, seed):
         if self.is_function:
