@@ -177,7 +177,8 @@ class Importer {
   Value argument(Scope& scope, const NodeDef& node) const;
   std::vector<Value> values_of(const Scope& scope, size_t index) const;
   void count_outputs(const NodeDef& node, size_t count) {
-    if ((num_outputs_ += count) > most_outputs)
+    num_outputs_ += count;
+    if (num_outputs_ > most_outputs)
       throw errors::ResourceExhaustedError(where(node) + ": the graph has more than " + std::to_string(most_outputs) +
                                            " outputs of nodes");
   }
@@ -188,7 +189,8 @@ class Importer {
     const auto* message =
         found == node.attr.end() ? nullptr : std::get_if<Boxed<proto::TensorProto>>(&found->second.value);
     if (message && !(*message)->tensor_content.empty()) return;
-    if ((constant_bytes_ += static_cast<size_t>(value.size()) * size_of(value.dtype())) > most_constant_bytes)
+    constant_bytes_ += static_cast<size_t>(value.size()) * size_of(value.dtype());
+    if (constant_bytes_ > most_constant_bytes)
       throw errors::ResourceExhaustedError(where(node) + ": the graph's constants are larger than " +
                                            std::to_string(most_constant_bytes) + " bytes");
   }

@@ -52,7 +52,7 @@ bool can_fold(const Node& n) {
 // Undefined where the op refuses its inputs: it will say so when it runs.
 Tensor value_of(const Node& n) {
   std::vector<TensorRef> in;
-  for (const Value& v : n.inputs) in.push_back(v.node->constant);
+  for (const Value& v : n.inputs) in.emplace_back(v.node->constant);
   Eagerly eagerly;
   try {
     Tensor made = apply_list(*n.op, in, n.attrs, 1)[0];

@@ -1,6 +1,8 @@
 // Arithmetic that needs no computing. What is left out here changes a bit for some input: x + 0 makes -0 to +0, x * 0
 // forgets NaN, (x + a) + b rounds otherwise. What is here keeps all bits of numbers, infinities and quiet NaN; a
 // denormal in a large tensor stays one where a kernel that flushes them would have made it 0.
+#include <cmath>
+
 #include "thalweg/graph/passes/pass.h"
 
 namespace thalweg::graph {
@@ -26,7 +28,7 @@ template <size_t N> bool is_one_of(const Op* op, const Op* const (&list)[N]) {
 
 template <class T> bool all_are(const Tensor& t, T wanted) {
   for (const T& x : t.span<T>())
-    if (std::memcmp(&x, &wanted, sizeof x) != 0) return false;  // +0 is not -0
+    if (x != wanted || std::signbit(static_cast<double>(x)) != std::signbit(static_cast<double>(wanted))) return false;
   return true;
 }
 // Whether a constant is this small number all over; zeros of real numbers have a sign.
