@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/ops/floats.h"
 #include "tests/ops/outcome.h"
 #include "thalweg/autodiff/gradient_tape.h"
 #include "thalweg/ops/joining.h"
@@ -13,12 +14,6 @@
 
 namespace thalweg {
 namespace {
-
-using Floats = std::vector<float>;
-Floats floats(const Tensor& t) {
-  auto s = t.span<float>();
-  return {s.begin(), s.end()};
-}
 
 TEST(TensorArray, WritesReadsAndStacks) {
   TensorArray array(float32, 3);

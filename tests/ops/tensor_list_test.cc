@@ -6,6 +6,7 @@
 #include <random>
 #include <thread>
 
+#include "tests/ops/floats.h"
 #include "tests/ops/outcome.h"
 #include "thalweg/autodiff/gradient_tape.h"
 #include "thalweg/ops/apply.h"
@@ -19,11 +20,6 @@
 namespace thalweg {
 namespace {
 
-using Floats = std::vector<float>;
-Floats floats(const Tensor& t) {
-  auto s = t.span<float>();
-  return {s.begin(), s.end()};
-}
 const Tensor any = Tensor(-1);
 const Tensor scalars = element_shape_tensor({});
 Tensor rows() { return {{1.0f, 2.0f}, {3.0f, 4.0f}, {5.0f, 6.0f}}; }

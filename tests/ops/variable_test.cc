@@ -5,6 +5,7 @@
 #include <sstream>
 #include <thread>
 
+#include "tests/ops/floats.h"
 #include "tests/ops/outcome.h"
 #include "thalweg/autodiff/gradient_tape.h"
 #include "thalweg/core/error.h"
@@ -20,11 +21,6 @@
 namespace thalweg {
 namespace {
 
-using Floats = std::vector<float>;
-Floats floats(const Tensor& t) {
-  auto s = t.span<float>();
-  return {s.begin(), s.end()};
-}
 IndexedSlices slices(const TensorLike& indices, const TensorLike& values) {
   return {values.as(DType::float32), indices.as(DType::int32), {}};
 }

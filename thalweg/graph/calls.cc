@@ -32,25 +32,15 @@ void infer_call(InferCall& c) {
     c.output(i, a.f->result(static_cast<size_t>(i)).dtype, a.f->result(static_cast<size_t>(i)).shape);
 }
 
-void run_call(const KernelCall& c) {
-  const auto& a = c.attrs<CallAttrs>();
-  std::vector<TensorRef> in;
-  for (int i = 0; i < c.num_inputs(); ++i) in.emplace_back(c.tensor(i));
-  std::vector<Tensor> results = run(a.f->plan(), a.f->num_results(), in);
-  for (int i = 0; i < c.num_outputs(); ++i) c.adopt(i, results[static_cast<size_t>(i)]);
-}
+void run_call(const KernelCall& c) { run_body(c, *c.attrs<CallAttrs>().f, 0); }
 
 // While tracing, and when gradients are differentiated again, a tape sees the ops themselves; else it sees one call
 // with a way back.
 void follow_call(const Op&, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out) {
   const FunctionAttr& f = attrs.as<CallAttrs>().f;
   if (!f) throw InvalidArgumentError("the attribute f, a function, is needed");
-  std::vector<Tensor> results =
-      thread_state.tracer || thread_state.recorder->sees_gradients() ? inline_call(*f, in) : call_with_gradient(f, in);
-  for (size_t i = 0; i < out.size(); ++i) {
-    out[i] = results[i].impl();
-    retain(out[i]);
-  }
+  bool sees_ops = thread_state.tracer || thread_state.recorder->sees_gradients();
+  give(out, sees_ops ? inline_call(*f, in) : call_with_gradient(f, in));
 }
 
 const Op& PartitionedCall = define_op({

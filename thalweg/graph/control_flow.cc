@@ -33,14 +33,6 @@ struct WhileAttrs {
   int64_t parallel_iterations = 10;
 };
 
-Shape common(const Shape& a, const Shape& b) {
-  if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank()) return Shape::unknown_rank();
-  Shape shape = a;
-  for (int i = 0; i < a.rank(); ++i)
-    if (a[i] != b[i]) shape[i] = -1;
-  return shape;
-}
-
 // Arguments and results of a branch against those of the op; `first` inputs are not for the branch.
 void check_branch(InferCall& c, const FunctionAttr& f, const char* what, int first, int results) {
   if (!f) c.fail(std::string("the attribute ") + what + ", a function, is needed");
@@ -63,7 +55,7 @@ void infer_branches(InferCall& c, std::span<const FunctionAttr> branches, const 
     for (const FunctionAttr& f : branches) {
       const Spec& other = f->result(static_cast<size_t>(i));
       if (other.dtype != spec.dtype) c.fail("the branches' results number " + std::to_string(i) + " differ in dtype");
-      spec.shape = common(spec.shape, other.shape);
+      spec.shape = spec.shape.most_general_common_supershape(other.shape);
     }
     if (static_cast<size_t>(i) < shapes.size() && shapes[static_cast<size_t>(i)].is_compatible_with(spec.shape))
       spec.shape = spec.shape.merge_with(shapes[static_cast<size_t>(i)]);
@@ -90,19 +82,13 @@ size_t chosen(const Tensor& index, size_t count) {
   return i < 0 || static_cast<size_t>(i) >= count ? count - 1 : static_cast<size_t>(i);
 }
 
-void run_branch(const KernelCall& c, const FunctionBody& f) {
-  std::vector<TensorRef> in;
-  for (int i = 1; i < c.num_inputs(); ++i) in.emplace_back(c.tensor(i));
-  std::vector<Tensor> results = run(f.plan(), f.num_results(), in);
-  for (int i = 0; i < c.num_outputs(); ++i) c.adopt(i, results[static_cast<size_t>(i)]);
-}
 void run_if(const KernelCall& c) {
   const auto& a = c.attrs<IfAttrs>();
-  run_branch(c, is_true(c.tensor(0)) ? *a.then_branch : *a.else_branch);
+  run_body(c, is_true(c.tensor(0)) ? *a.then_branch : *a.else_branch, 1);
 }
 void run_case(const KernelCall& c) {
   const auto& branches = c.attrs<CaseAttrs>().branches;
-  run_branch(c, *branches[chosen(c.tensor(0), branches.size())]);
+  run_body(c, *branches[chosen(c.tensor(0), branches.size())], 1);
 }
 
 void infer_while(InferCall& c) {
@@ -114,7 +100,7 @@ void infer_while(InferCall& c) {
     if (spec.dtype != c.dtype(i)) c.fail("result " + std::to_string(i) + " of body has another dtype than its input");
     Shape shape = static_cast<size_t>(i) < a.output_shapes.size()
                       ? a.output_shapes[static_cast<size_t>(i)]
-                      : common(a.body->argument(static_cast<size_t>(i)).shape, spec.shape);
+                      : a.body->argument(static_cast<size_t>(i)).shape.most_general_common_supershape(spec.shape);
     c.output(i, spec.dtype, shape);
   }
 }
@@ -163,12 +149,6 @@ void run_while(const KernelCall& c) {
   for (int i = 0; i < c.num_outputs(); ++i) c.adopt(i, values.arguments()[static_cast<size_t>(i)].tensor());
 }
 
-void give(std::span<TensorImpl*> out, const std::vector<Tensor>& results) {
-  for (size_t i = 0; i < out.size(); ++i) {
-    out[i] = results[i].impl();
-    retain(out[i]);
-  }
-}
 void follow_if(const Op&, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out) {
   const auto& a = attrs.as<IfAttrs>();
   if (in[0].p->form != Form::symbolic)
@@ -349,7 +329,8 @@ std::vector<Tensor> while_loop(const TraceBody& condition, const TraceBody& body
       specs);
   for (size_t i = 0; i < in.size(); ++i) {
     Spec after = tracer.result(1, i);
-    if (after.dtype != specs[i].dtype || !(common(specs[i].shape, after.shape) == specs[i].shape))
+    if (after.dtype != specs[i].dtype ||
+        !(specs[i].shape.most_general_common_supershape(after.shape) == specs[i].shape))
       throw ValueError("value " + std::to_string(counted ? i - 1 : i) + " of a loop enters with dtype " +
                        std::string(name_of(specs[i].dtype)) + " and shape " + specs[i].shape.str() +
                        ", but has dtype " + std::string(name_of(after.dtype)) + " and shape " + after.shape.str() +

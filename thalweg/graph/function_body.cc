@@ -51,6 +51,20 @@ std::vector<Tensor> run(const Plan& plan, size_t num_results, std::span<const Te
   return results;
 }
 
+void run_body(const KernelCall& c, const FunctionBody& body, int first) {
+  std::vector<TensorRef> in;
+  for (int i = first; i < c.num_inputs(); ++i) in.emplace_back(c.tensor(i));
+  std::vector<Tensor> results = run(body.plan(), body.num_results(), in);
+  for (int i = 0; i < c.num_outputs(); ++i) c.adopt(i, results[static_cast<size_t>(i)]);
+}
+
+void give(std::span<TensorImpl*> out, const std::vector<Tensor>& results) {
+  for (size_t i = 0; i < out.size(); ++i) {
+    out[i] = results[i].impl();
+    retain(out[i]);
+  }
+}
+
 std::vector<Tensor> inline_call(const FunctionBody& body, std::span<const TensorRef> arguments) {
   const Graph& graph = body.graph();
   std::vector<uint8_t> needed = needed_nodes(graph, graph.results);

@@ -57,6 +57,10 @@ namespace graph {
 THALWEG_API std::vector<Tensor> call(const FunctionAttr& body, std::span<const TensorRef> arguments);
 /// Applies the ops of a function one by one, as if they were written where the call is.
 THALWEG_API std::vector<Tensor> inline_call(const FunctionBody& body, std::span<const TensorRef> arguments);
+/// As a kernel: runs a function on the inputs from `first` on.
+void run_body(const KernelCall& call, const FunctionBody& body, int first);
+/// As a way to follow a call: results become the outputs of the op.
+void give(std::span<TensorImpl*> out, const std::vector<Tensor>& results);
 /// Runs a plan and takes over its results.
 THALWEG_API std::vector<Tensor> run(const Plan& plan, size_t num_results, std::span<const TensorRef> arguments);
 

@@ -40,14 +40,6 @@ bool covers(const Shape& traced, const Shape& given) {
   return true;
 }
 
-Shape relaxed(const Shape& a, const Shape& b) {
-  if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank()) return Shape::unknown_rank();
-  Shape shape = a;
-  for (int i = 0; i < a.rank(); ++i)
-    if (a[i] != b[i]) shape[i] = -1;
-  return shape;
-}
-
 }  // namespace
 
 bool Trace::fits(std::span<const TensorRef> tensors, const std::string& other_rest) const {
@@ -91,7 +83,8 @@ std::vector<Spec> FunctionCore::specs_for(std::span<const TensorRef> tensors, co
     for (const Trace& t : traces_) {
       bool alike = t.rest == rest && t.arguments.size() == specs.size();
       for (size_t i = 0; i < specs.size() && alike; ++i) alike = t.arguments[i].dtype == specs[i].dtype;
-      for (size_t i = 0; i < specs.size() && alike; ++i) specs[i].shape = relaxed(specs[i].shape, t.arguments[i].shape);
+      for (size_t i = 0; i < specs.size() && alike; ++i)
+        specs[i].shape = specs[i].shape.most_general_common_supershape(t.arguments[i].shape);
     }
   }
   return specs;

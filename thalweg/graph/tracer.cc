@@ -86,11 +86,12 @@ Shape GraphTracer::known_dims(const TensorImpl& vector) const {
 Tensor GraphTracer::lift(const Tensor& symbolic) {
   Value value = value_of(symbolic);
   std::vector<uint8_t> needed = needed_nodes(graph_, {value}, false);
-  for (const Node& n : graph_.nodes())
-    if (needed[static_cast<size_t>(n.id)] && n.op->name == std::string_view("Placeholder"))
-      throw ValueError(
-          "the first value of a variable made in a tf.function must not depend on the function's arguments: make the "
-          "variable outside, or from numbers");
+  for (const std::vector<Node*>* given : {&std::as_const(graph_.arguments), &std::as_const(capture_nodes_)})
+    for (const Node* n : *given)
+      if (needed[static_cast<size_t>(n->id)])
+        throw ValueError(
+            "the first value of a variable made in a tf.function must not depend on the function's arguments: make the "
+            "variable outside, or from numbers");
   Plan plan(graph_, {}, {value}, false);
   ThreadState before = thread_state;
   thread_state.tracer = nullptr;

@@ -98,8 +98,8 @@ const void* broadcast_matrix(const KernelCall& c, int i, const Shape& all, std::
 // The gradient of the logits; the second part is there when backprop itself is differentiated.
 Tensor grad_of_logits(GradCall& g) {
   Tensor grad = expand_dims(g.output_grad(0), -1) * g.output(1);
+  if (!g.has_output_grad(1)) return grad;
   const Tensor& second = g.output_grad(1);
-  if (!second.defined()) return grad;
   Tensor y = nn::softmax(g.input(0));
   return grad + (second - reduce_sum(second * y, {.axis = -1, .keepdims = true})) * y;
 }
