@@ -1,7 +1,5 @@
 #include "thalweg/graph/path_tracer.h"
 
-#include <algorithm>
-
 #include "thalweg/core/error.h"
 #include "thalweg/core/warning.h"
 #include "thalweg/graph/passes/pass.h"
@@ -35,34 +33,6 @@ class Outside {
 };
 
 }  // namespace
-
-const Tensor* PathValues::find(Value v) const {
-  for (const auto& [value, tensor] : known_)
-    if (value == v) return &tensor;
-  return nullptr;
-}
-
-Tensor PathValues::at(Value v) {
-  if (v.node->is_constant()) return v.node->constant;
-  if (static_cast<size_t>(v.node->id) < arguments_.size()) return arguments_[static_cast<size_t>(v.node->id)].tensor();
-  if (const Tensor* known = find(v)) return *known;
-  compute(*v.node);
-  return *find(v);
-}
-
-void PathValues::compute(const Node& n) {
-  std::vector<Tensor> held;
-  for (const Value& v : n.inputs) held.push_back(at(v));
-  std::vector<Tensor> results =
-      apply_list(*n.op, std::vector<TensorRef>(held.begin(), held.end()), n.attrs, static_cast<int>(n.results.size()));
-  for (size_t i = 0; i < results.size(); ++i) put({const_cast<Node*>(&n), static_cast<int>(i)}, std::move(results[i]));
-}
-
-void PathValues::keep_only(const std::vector<Value>& needed) {
-  std::erase_if(known_, [&](const auto& k) {
-    return !k.first.node->op->traits.stateful && !std::ranges::binary_search(needed, k.first);
-  });
-}
 
 PathTracer::PathTracer(GraphTracer* outer, std::string name, std::span<const TensorRef> arguments)
     : GraphTracer(outer), name_(std::move(name)), values_(arguments) {}

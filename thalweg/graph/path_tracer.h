@@ -6,23 +6,6 @@
 
 namespace thalweg::graph {
 
-/// Values of a graph while a path through it runs. What is not there is computed again, which only pure nodes allow.
-class PathValues {
- public:
-  explicit PathValues(std::span<const TensorRef> arguments) : arguments_(arguments) {}
-  Tensor at(Value v);
-  void put(Value v, Tensor tensor) { known_.emplace_back(v, std::move(tensor)); }
-  void compute(const Node& node);
-  /// Lets go of what is not among these (sorted), and could be computed again.
-  void keep_only(const std::vector<Value>& needed);
-
- private:
-  const Tensor* find(Value v) const;
-
-  std::span<const TensorRef> arguments_;
-  std::vector<std::pair<Value, Tensor>> known_;
-};
-
 /// Traces as every tracer does until the function asks for a value. From then on, nodes are also run as they are added,
 /// and every question ends a segment. A function that was traced before is followed along the segments that ran until
 /// it gets an answer that is new.

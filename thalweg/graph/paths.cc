@@ -10,6 +10,34 @@
 
 namespace thalweg::graph {
 
+const Tensor* PathValues::find(Value v) const {
+  for (const auto& [value, tensor] : known_)
+    if (value == v) return &tensor;
+  return nullptr;
+}
+
+Tensor PathValues::at(Value v) {
+  if (v.node->is_constant()) return v.node->constant;
+  if (static_cast<size_t>(v.node->id) < arguments_.size()) return arguments_[static_cast<size_t>(v.node->id)].tensor();
+  if (const Tensor* known = find(v)) return *known;
+  compute(*v.node);
+  return *find(v);
+}
+
+void PathValues::compute(const Node& n) {
+  std::vector<Tensor> held;
+  for (const Value& v : n.inputs) held.push_back(at(v));
+  std::vector<Tensor> results =
+      apply_list(*n.op, std::vector<TensorRef>(held.begin(), held.end()), n.attrs, static_cast<int>(n.results.size()));
+  for (size_t i = 0; i < results.size(); ++i) put({const_cast<Node*>(&n), static_cast<int>(i)}, std::move(results[i]));
+}
+
+void PathValues::keep_only(const std::vector<Value>& needed) {
+  std::erase_if(known_, [&](const auto& k) {
+    return !k.first.node->op->traits.stateful && !std::ranges::binary_search(needed, k.first);
+  });
+}
+
 Segment& Paths::add_segment(Segment* parent, const Tensor& answer) {
   Segment& made = segments_.emplace_back();
   made.parent = parent;
@@ -79,43 +107,47 @@ const Segment::Compiled& Paths::compile(Segment& s) {
 }
 
 Traced Paths::run(std::span<const TensorRef> arguments, const TraceBody& body) {
-  std::vector<Tensor> as_tensors;
-  for (const TensorRef& a : arguments) as_tensors.push_back(a.tensor());
-  if (has_overgrown()) return body(as_tensors);
+  if (has_overgrown()) {
+    std::vector<Tensor> tensors;
+    for (const TensorRef& a : arguments) tensors.push_back(a.tensor());
+    return body(tensors);
+  }
+  if (growing_.load(std::memory_order_relaxed) == &thread_state)
+    throw RuntimeError(name_ + " calls itself while it is traced: use a plain function for the recursion");
   PathValues values(arguments);
-  std::vector<Segment*> path = {&segments_.front()};
-  for (;;) {
-    Segment& s = *path.back();
-    const Segment::Compiled& ready = compile(s);
+  std::vector<Tensor> in;
+  for (Segment* s = &segments_.front();;) {
+    const Segment::Compiled& ready = compile(*s);
     values.keep_only(ready.needs);
-    std::vector<Tensor> in;
+    in.clear();
     for (const Value& v : ready.reads) in.push_back(values.at(v));
     std::vector<Tensor> results = call(ready.body, std::vector<TensorRef>(in.begin(), in.end()));
-    if (s.ends()) return {std::move(results), s.structure};
-    for (size_t i = 0; i < ready.gives.size(); ++i) values.put(ready.gives[i], results[1 + i]);
-    if (Segment* next = find(s, results[0])) {
-      path.push_back(next);
-      continue;
+    if (s->ends()) return {std::move(results), s->structure};
+    for (size_t i = 0; i < ready.gives.size(); ++i) values.put(ready.gives[i], std::move(results[1 + i]));
+    Segment* next = find(*s, results[0]);
+    if (!next) {
+      std::lock_guard lock(mutex_);
+      next = find(*s, results[0]);  // perhaps another thread was there first
+      if (!next) return grow(*s, results[0], std::move(values), body);
     }
-    if (growing_.load(std::memory_order_relaxed) == &thread_state)
-      throw RuntimeError(name_ + " calls itself while it is traced: use a plain function for the recursion");
-    std::lock_guard lock(mutex_);
-    if (Segment* next = find(s, results[0])) {  // another thread was there first
-      path.push_back(next);
-      continue;
-    }
-    growing_.store(&thread_state, std::memory_order_relaxed);
-    struct Ended {
-      std::atomic<const void*>& growing;
-      ~Ended() { growing.store(nullptr, std::memory_order_relaxed); }
-    } ended{growing_};
-    std::vector<Tensor> symbolic;
-    PathTracer tracer(*this, std::move(path), results[0], std::move(values));
-    Tracing tracing(&tracer);
-    for (Node* n : tracer.graph().arguments) symbolic.push_back(tracer.tensor_of({n, 0}));
-    tracer.answer_questions(tracing.stopped(), symbolic);
-    return tracer.finish(body(symbolic));
+    s = next;
   }
+}
+
+Traced Paths::grow(Segment& last, const Tensor& answer, PathValues values, const TraceBody& body) {
+  struct Growing {
+    std::atomic<const void*>& thread;
+    ~Growing() { thread.store(nullptr, std::memory_order_relaxed); }
+  } growing{growing_};
+  growing_.store(&thread_state, std::memory_order_relaxed);
+  std::vector<Segment*> path;
+  for (Segment* s = &last; s; s = s->parent) path.insert(path.begin(), s);
+  PathTracer tracer(*this, std::move(path), answer, std::move(values));
+  Tracing tracing(&tracer);
+  std::vector<Tensor> symbolic;
+  for (Node* n : tracer.graph().arguments) symbolic.push_back(tracer.tensor_of({n, 0}));
+  tracer.answer_questions(tracing.stopped(), symbolic);
+  return tracer.finish(body(symbolic));
 }
 
 }  // namespace thalweg::graph

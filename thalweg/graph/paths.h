@@ -45,6 +45,23 @@ struct Segment {
   Segment* next_sibling = nullptr;
 };
 
+/// Values of a graph while a path through it runs. What is not there is computed again, which only pure nodes allow.
+class PathValues {
+ public:
+  explicit PathValues(std::span<const TensorRef> arguments) : arguments_(arguments) {}
+  Tensor at(Value v);
+  void put(Value v, Tensor tensor) { known_.emplace_back(v, std::move(tensor)); }
+  void compute(const Node& node);
+  /// Lets go of what is not among these (sorted), and could be computed again.
+  void keep_only(const std::vector<Value>& needed);
+
+ private:
+  const Tensor* find(Value v) const;
+
+  std::span<const TensorRef> arguments_;
+  std::vector<std::pair<Value, Tensor>> known_;
+};
+
 /// The segments of one trace of a function. Threads share it.
 class THALWEG_API Paths {
  public:
@@ -62,6 +79,8 @@ class THALWEG_API Paths {
   Segment& add_segment(Segment* parent, const Tensor& answer);
   Segment* find(const Segment& from, const Tensor& answer) const;
   const Segment::Compiled& compile(Segment& segment);
+  /// Calls the function to trace what follows a new answer, and runs that.
+  Traced grow(Segment& last, const Tensor& answer, PathValues values, const TraceBody& body);
   void finish(std::span<Segment* const> fresh);
 
   std::string name_;
