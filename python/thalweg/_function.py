@@ -7,7 +7,6 @@ import threading
 import weakref
 
 from thalweg import _thalweg, nest
-from thalweg._logging import warn
 from thalweg._thalweg import Tensor, VariableBase, convert_to_tensor
 from thalweg.errors import OperatorNotAllowedInGraphError
 from thalweg.specs import TensorSpec
@@ -141,12 +140,6 @@ class _Call:
                                 f"Received args: {tuple(self.leaves)!r} and kwargs: {{}} for signature: {signature!r}.")
             self.tensors.append(leaf)
 
-    def specs(self, signature):
-        """What each tensor looks like; with a signature, what it says."""
-        if signature is not None:
-            return nest.flatten(signature)
-        return [leaf if isinstance(leaf, TensorSpec) else _spec_of(leaf) for leaf in self.tensors]
-
     def with_tensors(self, tensors):
         """The arguments with other tensors in their places."""
         remaining = iter(tensors)
@@ -160,6 +153,18 @@ def _result_leaf(leaf):
     if isinstance(leaf, VariableBase):
         return leaf.read_value()
     return convert_to_tensor(leaf)
+
+
+def _packed(structure, results):
+    """The structure with results in its places; None stays None."""
+    remaining = iter(results)
+    leaves = [None if leaf is None else next(remaining) for leaf in nest.flatten(structure)]
+    return nest.pack_sequence_as(structure, leaves) if nest.is_nested(structure) else leaves[0]
+
+
+def _engine_specs(leaves):
+    """Tensors as they are; specs as the engine takes them."""
+    return [(leaf.dtype, leaf.shape, leaf.name) if isinstance(leaf, TensorSpec) else leaf for leaf in leaves]
 
 
 class FuncGraph:
@@ -180,21 +185,15 @@ class FuncGraph:
 class ConcreteFunction:
     """One trace of a function: for tensors of certain dtypes and shapes."""
 
-    def __init__(self, body, structure, names, specs):
+    def __init__(self, body, structure, specs):
         self._body = body
         self._structure = structure  # of the results; None where there is no tensor
-        self._names = names
+        self._names = [spec.name or f"arg{i}" for i, spec in enumerate(specs)]
         self._specs = specs
         self.name = body.name
 
     def _run(self, tensors):
-        results = iter(self._body.call(tensors))
-        leaves = [None if leaf is None else next(results) for leaf in self._present]
-        return nest.pack_sequence_as(self._structure, leaves) if nest.is_nested(self._structure) else leaves[0]
-
-    @property
-    def _present(self):
-        return nest.flatten(self._structure)
+        return _packed(self._structure, self._body.call(tensors))
 
     def __call__(self, *args, **kwargs):
         tensors = [leaf for leaf in nest.flatten(args) if isinstance(leaf, (Tensor, float, int, list)) or _is_array(leaf)]
@@ -228,9 +227,7 @@ class ConcreteFunction:
     @property
     def structured_outputs(self):
         """The results as TensorSpecs in their structure."""
-        specs = iter([TensorSpec(shape, dtype) for dtype, shape in self._body.results])
-        leaves = [None if leaf is None else next(specs) for leaf in self._present]
-        return nest.pack_sequence_as(self._structure, leaves) if nest.is_nested(self._structure) else leaves[0]
+        return _packed(self._structure, [TensorSpec(shape, dtype) for dtype, shape in self._body.results])
 
     @property
     def structured_input_signature(self):
@@ -253,14 +250,12 @@ class Function(_thalweg.FunctionBase):
         self._autograph = autograph
         self._jit_compile = jit_compile
         self._reduce_retracing = reduce_retracing
-        self._traces = {}  # by the rest of the call: lists of (specs, concrete)
-        self._tracing_count = 0
-        self._tracing = False
+        self._traces = _thalweg.Traces(self._name, str(python_function), _engine_specs(nest.flatten(input_signature or ())),
+                                       bool(reduce_retracing), bool(jit_compile), bool(autograph))
+        self._rests = {}  # numbers for what calls have beside tensors
+        self._concrete = {}
         self._lock = threading.RLock()  # one thread traces, others wait for what it makes
-        self._called = False
         self._falls_back = False
-        self._recent = 0
-        self._calls = 0
         self._bound = weakref.WeakKeyDictionary()
         import inspect  # heavy, and only functions need it
         try:
@@ -307,115 +302,66 @@ class Function(_thalweg.FunctionBase):
         call = _Call(self._bind(args, kwargs), self.input_signature)
         try:
             with self._lock:
-                concrete = self._find(call)
+                found = self._find(call, False)
         except OperatorNotAllowedInGraphError:
             if not self._autograph or _thalweg.is_tracing():
                 raise
             self._falls_back = True  # Python's own control flow decides by values: op by op, with the same results
             return self._python_function(*args, **kwargs)
-        if len(call.tensors) == len(args) and not kwargs and concrete._structure == 0 and all(call.slots):
-            _thalweg.set_ready(self, concrete._body)  # the next call like this one takes the short way
-        return concrete._run(call.tensors)
+        if found is None:  # it asks for values: a part of the function around it, which knows them
+            return self._python_function(*args, **kwargs)
+        if not isinstance(found, ConcreteFunction):
+            return _packed(*found)
+        if len(call.tensors) == len(args) and not kwargs and found._structure == 0 and all(call.slots):
+            _thalweg.set_ready(self, found._body)  # the next call like this one takes the short way
+        return found._run(call.tensors)
 
     def get_concrete_function(self, *args, **kwargs):
         """The trace for tensors like these; TensorSpecs stand for tensors."""
         if not args and not kwargs and self.input_signature is not None:
             args = self.input_signature
         with self._lock:
-            return self._find(_Call(self._bind(args, kwargs), self.input_signature))
+            return self._find(_Call(self._bind(args, kwargs), self.input_signature), True)
 
     def experimental_get_tracing_count(self):
         """How often it was traced."""
-        return self._tracing_count
+        return self._traces.tracing_count
 
     def pretty_printed_concrete_signatures(self, verbose=True):
         """One paragraph per trace: what it takes and gives."""
-        traces = [trace for group in self._traces.values() for trace in group]
-        return "\n\n".join(f"{self._name}({', '.join(map(repr, specs))})\n  Returns:\n    {concrete.structured_outputs!r}"
-                           for specs, concrete in traces)
+        return "\n\n".join(f"{self._name}({', '.join(map(repr, concrete._specs))})\n  Returns:\n"
+                           f"    {concrete.structured_outputs!r}" for concrete in self._concrete.values())
 
-    def _find(self, call):
-        specs = call.specs(self.input_signature)
-        group = self._traces.get(call.rest, ())
-        for traced, concrete in group:
-            if all(a.dtype == b.dtype and _covers(a.shape, b.shape) for a, b in zip(traced, specs)):
-                self._note(False)
-                return concrete
-        self._note(True)
-        if self._reduce_retracing and self.input_signature is None:
-            for traced, _ in group:
-                if all(a.dtype == b.dtype for a, b in zip(traced, specs)):
-                    specs = [TensorSpec(_relaxed(a.shape, b.shape), a.dtype) for a, b in zip(traced, specs)]
-        concrete = self._trace(call, specs)
-        self._traces.setdefault(call.rest, []).insert(0, (specs, concrete))
-        return concrete
-
-    def _trace(self, call, specs):
-        if self._tracing:
-            raise RuntimeError(f"{self._name} calls itself while it is traced, without end: use tf.while_loop, or a plain "
-                               "function for the recursion")
-        self._tracing = True
-        try:
-            concrete, created = self._trace_once(call, specs, not self._called)
-            self._called = True
-            if created:  # later calls will not make them either
-                concrete, _ = self._trace_once(call, specs, False)
-        finally:
-            self._tracing = False
-        return concrete
-
-    def _trace_once(self, call, specs, may_create_variables):
-        found = {}
+    def _find(self, call, needs_graph):
+        """The trace of a call; results and their structure, where tracing had to run it; None where it cannot be told."""
 
         def body(*tensors):
             args, kwargs = call.with_tensors(tensors)
             results = self._python_function(*args, **kwargs)
             leaves = [_result_leaf(leaf) for leaf in nest.flatten(results)]
-            found["structure"] = (nest.pack_sequence_as(results, [None if leaf is None else 0 for leaf in leaves])
-                                  if nest.is_nested(results) else (None if leaves[0] is None else 0))
-            return [leaf for leaf in leaves if leaf is not None]
+            present = [None if leaf is None else 0 for leaf in leaves]
+            structure = nest.pack_sequence_as(results, present) if nest.is_nested(results) else present[0]
+            return [leaf for leaf in leaves if leaf is not None], structure
 
-        self._tracing_count += 1
-        name = f"__inference_{self._name}_{_next_number()}"
-        names = [spec.name or f"arg{i}" for i, spec in enumerate(specs)]
-        traced, created = _thalweg.trace(name, [(spec.dtype, spec.shape, spec.name) for spec in specs], body,
-                                         may_create_variables)
-        return ConcreteFunction(traced, found["structure"], names, specs), created
-
-    def _note(self, traced):
-        self._calls += 1
-        self._recent = self._recent + 1 if traced else max(0, self._recent - 1)
-        if self._recent == 5 and self._calls > 5:
-            warn(f"5 out of the last 5 calls to {self._python_function} triggered tf.function retracing. Tracing is "
-                 "expensive and the excessive number of tracings could be due to (1) creating @tf.function repeatedly in "
-                 "a loop, (2) passing tensors with different shapes, (3) passing Python objects instead of tensors. For "
-                 "(1), please define your @tf.function outside of the loop. For (2), @tf.function has "
-                 "reduce_retracing=True option that can avoid unnecessary retracing. For (3), please refer to "
-                 "https://www.tensorflow.org/guide/function#controlling_retracing and "
-                 "https://www.tensorflow.org/api_docs/python/tf/function for  more details.")
+        rest = self._rests.setdefault(call.rest, len(self._rests))
+        tensors = _engine_specs(call.tensors)
+        found = self._traces.find(tensors, str(rest), body, needs_graph)
+        if found is None:
+            return None
+        key, traced, arguments, structure = found
+        if key is None:
+            return structure, traced
+        concrete = self._concrete.get(key)
+        if concrete is None:
+            given = [leaf.name if isinstance(leaf, TensorSpec) else None for leaf in call.tensors]
+            if self.input_signature is not None:
+                given = [spec.name for spec in nest.flatten(self.input_signature)]
+            specs = [TensorSpec(shape, dtype, name) for (dtype, shape), name in zip(arguments, given)]
+            concrete = self._concrete[key] = ConcreteFunction(traced, structure, specs)
+        return concrete
 
     def __repr__(self):
         return f"<tf.function {self._name}>"
-
-
-def _covers(traced, given):
-    if traced.rank is None:
-        return True
-    return given.rank == traced.rank and all(a is None or a == b for a, b in zip(traced.as_list(), given.as_list()))
-
-
-def _relaxed(a, b):
-    if a.rank is None or a.rank != b.rank:
-        return None
-    return [x if x == y else None for x, y in zip(a.as_list(), b.as_list())]
-
-
-_numbers = {"next": 0}
-
-
-def _next_number():
-    _numbers["next"] += 1
-    return _numbers["next"]
 
 
 def function(func=None, input_signature=None, autograph=True, jit_compile=None, reduce_retracing=False,

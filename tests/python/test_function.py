@@ -52,7 +52,7 @@ def test_structures_come_back_as_they_were_made():
 def test_symbolic_tensors_say_what_they_are():
     seen = {}
 
-    @tf.function
+    @tf.function(autograph=False)
     def f(x):
         y = x + 1
         seen.update(text=str(y), repr=repr(y), name=y.name, shape=y.shape)
@@ -281,3 +281,48 @@ def test_errors_leave_nothing_behind():
     assert f(tf.constant(1), False).numpy() == 2
     with pytest.raises(tf.errors.InvalidArgumentError, match="node"):
         tf.function(lambda x: tf.gather(x, [5]))(tf.constant([1, 2]))
+
+
+def test_control_flow_on_values_is_traced_path_by_path():
+    calls = []
+
+    @tf.function
+    def collatz(n):
+        calls.append(n)
+        steps = 0
+        while n != 1:
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+            steps += 1
+        return tf.constant(steps)
+
+    assert [int(collatz(tf.constant(n))) for n in (6, 7, 27, 6, 27, 7)] == [8, 16, 111, 8, 111, 16]
+    assert len(calls) == 3
+
+
+def test_a_function_that_asks_for_values_is_part_of_the_one_around_it():
+    @tf.function
+    def inner(x):
+        if x > 0:
+            return x * 2
+        return x - 1
+
+    @tf.function
+    def outer(x):
+        return inner(x) + inner(x - 5.0)
+
+    assert [float(outer(tf.constant(x))) for x in (7.0, 3.0, -1.0, 7.0)] == [18.0, 3.0, -9.0, 18.0]
+    assert float(inner(tf.constant(4.0))) == 8.0
+    x = tf.constant(7.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = outer(x)
+    assert float(tape.gradient(y, x)) == 4.0
+
+
+def test_without_autograph_no_value_is_told():
+    @tf.function(autograph=False)
+    def f(x):
+        return x if x > 0 else -x
+
+    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError):
+        f(tf.constant(1.0))

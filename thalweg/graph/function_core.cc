@@ -32,8 +32,14 @@ std::vector<Tensor> ConcreteFunction::operator()(const std::vector<Tensor>& argu
 namespace graph {
 namespace {
 
-/// Thrown through a function that asks for a value while it is traced inside of another one, which will know it.
-struct NeedsValues {};
+/// A function asked for a value while it was traced inside of another one, which will know it. Whatever exception comes
+/// out of it then (it may have gone through another language) means that.
+thread_local bool values_were_needed = false;
+
+TensorImpl* refuse_for_now(TensorImpl*, bool) {
+  values_were_needed = true;
+  throw TypeError("a symbolic tensor has no value yet: it is being traced. Use tf::cond, tf::while_loop or tf::print");
+}
 
 // Whether a tensor of one shape may go where the other was traced for: what is known there must be known and equal.
 bool covers(const Shape& traced, const Shape& given) {
@@ -95,14 +101,15 @@ std::vector<Spec> FunctionCore::specs_for(std::span<const TensorRef> tensors, co
 }
 
 FunctionCore::Found FunctionCore::find(std::span<const TensorRef> tensors, const std::string& rest,
-                                       const TraceBody& body) {
+                                       const TraceBody& body, std::span<const std::string> names) {
   std::lock_guard lock(mutex_);
   if (asks_for_values_ && thread_state.tracer) return {};
   Found found{search(tensors, rest), {}};
   note_call(!found.trace);
   try {
-    if (!found.trace) found = make(tensors, rest, body);
-  } catch (const NeedsValues&) {
+    if (!found.trace) found = make(tensors, rest, body, names);
+  } catch (...) {
+    if (!std::exchange(values_were_needed, false)) throw;
     asks_for_values_ = true;
     return {};
   }
@@ -111,8 +118,8 @@ FunctionCore::Found FunctionCore::find(std::span<const TensorRef> tensors, const
 }
 
 const Trace& FunctionCore::find_graph(std::span<const TensorRef> tensors, const std::string& rest,
-                                      const TraceBody& body) {
-  Found found = find(tensors, rest, body);
+                                      const TraceBody& body, std::span<const std::string> names) {
+  Found found = find(tensors, rest, body, names);
   if (!found.trace || !found.trace->body)
     throw TypeError(options_.name +
                     " has no single graph: what it does depends on values of tensors. Use tf::cond and tf::while_loop "
@@ -121,7 +128,7 @@ const Trace& FunctionCore::find_graph(std::span<const TensorRef> tensors, const 
 }
 
 FunctionCore::Found FunctionCore::make(std::span<const TensorRef> tensors, const std::string& rest,
-                                       const TraceBody& body) {
+                                       const TraceBody& body, std::span<const std::string> names) {
   if (tracing_)
     throw RuntimeError(options_.name +
                        " calls itself while it is traced, without end: use tf.while_loop, or a plain function for the "
@@ -133,17 +140,18 @@ FunctionCore::Found FunctionCore::make(std::span<const TensorRef> tensors, const
   } ended{tracing_};
   Found found;
   Trace made{specs_for(tensors, rest), rest, nullptr, nullptr, nullptr};
-  bool created_variables = trace(made, tensors, body, !called_, found.outcome);
+  bool created_variables = trace(made, tensors, body, names, !called_, found.outcome);
   called_ = true;
   // Later calls will not make variables: the trace to keep is one that does not either.
   if (created_variables && found.outcome) return found;
-  if (created_variables) trace(made, tensors, body, false, found.outcome);
+  if (created_variables) trace(made, tensors, body, names, false, found.outcome);
   found.trace = &traces_.emplace_back(std::move(made));
   return found;
 }
 
 bool FunctionCore::trace(Trace& to, std::span<const TensorRef> tensors, const TraceBody& body,
-                         bool may_create_variables, std::optional<Traced>& outcome) {
+                         std::span<const std::string> names, bool may_create_variables,
+                         std::optional<Traced>& outcome) {
   bool has_values = !thread_state.tracer;
   for (const TensorRef& t : tensors) has_values &= t.p->form != Form::symbolic;
   const bool values_around = thread_state.reveal != nullptr;
@@ -152,13 +160,16 @@ bool FunctionCore::trace(Trace& to, std::span<const TensorRef> tensors, const Tr
   std::vector<Tensor> arguments;
   Tracing tracing(&tracer);
   for (size_t i = 0; i < to.arguments.size(); ++i) {
-    const std::string& name = i < options_.input_signature.size() ? options_.input_signature[i].name : std::string();
+    std::string name = i < names.size() ? names[i] : "";
+    if (i < options_.input_signature.size()) name = options_.input_signature[i].name;
     arguments.push_back(tracer.argument(to.arguments[i].dtype, to.arguments[i].shape, name));
   }
-  if (has_values) tracer.answer_questions(tracing.stopped(), arguments);
-  else if (values_around) thread_state.reveal = [](TensorImpl*, bool) -> TensorImpl* { throw NeedsValues(); };
+  if (!options_.autograph) thread_state.reveal = nullptr;
+  else if (has_values) tracer.answer_questions(tracing.stopped(), arguments);
+  else if (values_around) thread_state.reveal = refuse_for_now;
   tracing_count_.fetch_add(1, std::memory_order_relaxed);
   Traced traced = body(arguments);
+  values_were_needed = false;
   if (tracer.was_asked()) {
     outcome = tracer.finish(traced);
     to.paths = tracer.take_paths();
@@ -197,11 +208,12 @@ void FunctionCore::note_call(bool traced) {
   ++recent_calls_;
   if (recent_traces_ < 5 || recent_calls_ <= 5 || warned_) return;
   warned_ = true;
-  warn("5 out of the last 5 calls to " + options_.name +
+  warn("5 out of the last 5 calls to " + (options_.described_as.empty() ? options_.name : options_.described_as) +
        " triggered tf.function retracing. Tracing is expensive and the excessive number of tracings could be due to "
-       "(1) creating functions repeatedly in a loop, (2) passing tensors with different shapes, (3) passing numbers "
-       "instead of tensors. For (1), make the function outside of the loop. For (2), set reduce_retracing, or give an "
-       "input_signature. For (3), pass tensors.");
+       "(1) creating functions repeatedly in a loop, (2) passing tensors with different shapes, (3) passing numbers or "
+       "other objects instead of tensors. For (1), make the function outside of the loop. For (2), set "
+       "reduce_retracing, or give an input_signature. For (3), pass tensors. "
+       "https://www.tensorflow.org/guide/function#controlling_retracing says more.");
 }
 
 }  // namespace graph

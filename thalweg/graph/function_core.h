@@ -16,7 +16,9 @@ struct FunctionOptions {
   std::vector<TensorSpec> input_signature = {};  // one trace for all tensors that fit it; left out: one for each shape
   bool reduce_retracing = false;                 // shapes that differ from call to call become unknown
   bool jit_compile = false;                      // all fusions
+  bool autograph = true;                         // if and while may ask for values of tensors
   std::string name = "function";
+  std::string described_as = {};  // in warnings; left out: the name
 };
 
 /// One trace of a function, for arguments of certain dtypes and shapes.
@@ -56,9 +58,11 @@ class THALWEG_API FunctionCore {
     std::optional<Traced> outcome = {};  // where tracing already had to run the function
   };
   /// The trace for these arguments, made if there is none.
-  Found find(std::span<const TensorRef> tensors, const std::string& rest, const TraceBody& body);
+  Found find(std::span<const TensorRef> tensors, const std::string& rest, const TraceBody& body,
+             std::span<const std::string> names = {});
   /// The same for arguments without values; TypeError where there is no single graph.
-  const Trace& find_graph(std::span<const TensorRef> tensors, const std::string& rest, const TraceBody& body);
+  const Trace& find_graph(std::span<const TensorRef> tensors, const std::string& rest, const TraceBody& body,
+                          std::span<const std::string> names = {});
   /// The one that was used last.
   const Trace* latest() const { return latest_.load(std::memory_order_acquire); }
 
@@ -70,10 +74,11 @@ class THALWEG_API FunctionCore {
  private:
   const Trace* search(std::span<const TensorRef> tensors, const std::string& rest) const;
   std::vector<Spec> specs_for(std::span<const TensorRef> tensors, const std::string& rest) const;
-  Found make(std::span<const TensorRef> tensors, const std::string& rest, const TraceBody& body);
+  Found make(std::span<const TensorRef> tensors, const std::string& rest, const TraceBody& body,
+             std::span<const std::string> names);
   /// Whether variables were created.
-  bool trace(Trace& to, std::span<const TensorRef> tensors, const TraceBody& body, bool may_create_variables,
-             std::optional<Traced>& outcome);
+  bool trace(Trace& to, std::span<const TensorRef> tensors, const TraceBody& body, std::span<const std::string> names,
+             bool may_create_variables, std::optional<Traced>& outcome);
   void note_call(bool traced);
 
   FunctionOptions options_;

@@ -16,8 +16,6 @@ void set_ready(PyObject* function, FunctionAttr body);
 
 namespace {
 
-using graph::GraphTracer;
-
 /// While it is entered, ops run at once, whatever is being traced.
 struct Untraced {
   std::optional<StopRecording> stop;
@@ -46,29 +44,6 @@ nb::list wrap_all(std::vector<Tensor> tensors) {
   return list;
 }
 
-// Calls `function` with one symbolic tensor per (dtype, shape, name); it returns the list of its results.
-nb::tuple trace(const std::string& name, const nb::list& specs, const nb::callable& function,
-                bool may_create_variables) {
-  GraphTracer tracer(graph::current_tracer());
-  tracer.may_create_variables = may_create_variables;
-  {
-    graph::Tracing tracing(&tracer);
-    nb::list arguments;
-    for (nb::handle spec : specs) {
-      nb::object shape = spec[1], wanted = spec[2];
-      Tensor t = tracer.argument(to_dtype(nb::object(spec[0]).ptr()), to_shape(shape.ptr()),
-                                 wanted.is_none() ? std::string() : nb::cast<std::string>(wanted));
-      arguments.append(nb::steal(wrap(std::move(t))));
-    }
-    nb::object results = function(*arguments);
-    for (const Tensor& t : tensors_of(results)) tracer.graph().results.push_back(tracer.value_of(t));
-  }
-  if (!tracer.captures().empty())
-    throw TypeError(name + " uses a symbolic tensor of the function that calls it: pass it as an argument instead");
-  bool created = !tracer.created_variables().empty();
-  return nb::make_tuple(Body{std::make_shared<FunctionBody>(name, std::move(tracer.graph()))}, created);
-}
-
 nb::list call(const Body& self, nb::handle arguments) {
   std::vector<Tensor> held = tensors_of(arguments);
   std::vector<TensorRef> in(held.begin(), held.end());
@@ -90,6 +65,68 @@ nb::list specs(const FunctionBody& body, bool of_arguments) {
   }
   return list;
 }
+
+/// The traces of one Python function. Structures of results are Python's own.
+class Traces {
+ public:
+  explicit Traces(FunctionOptions options) : core_(std::move(options)) {}
+
+  // `tensors` are tensors, or (dtype, shape, name) for those without a value. Either (key, body, specs, structure), or
+  // (None, results, None, structure) where tracing had to run the function, or None where it is part of the function
+  // around it.
+  nb::object find(const nb::list& tensors, const std::string& rest, const nb::callable& function, bool needs_graph) {
+    std::vector<Tensor> held;
+    std::vector<std::string> names;
+    for (nb::handle item : tensors) {
+      bool is_spec = nb::isinstance<nb::tuple>(item);
+      held.push_back(is_spec ? stand_in(item) : natural_tensor(item.ptr()));
+      names.push_back(is_spec && !nb::object(item[2]).is_none() ? nb::cast<std::string>(item[2]) : "");
+    }
+    std::vector<TensorRef> in(held.begin(), held.end());
+    graph::TraceBody body = structured_body(function);
+    if (needs_graph) return found(core_.find_graph(in, rest, body, names));
+    graph::FunctionCore::Found got = core_.find(in, rest, body, names);
+    if (got.outcome) return outcome(std::move(*got.outcome));
+    if (!got.trace || (got.trace->paths && thread_state.tracer)) return nb::none();
+    return got.trace->paths ? outcome(got.trace->paths->run(in, body)) : found(*got.trace);
+  }
+  int tracing_count() const { return core_.tracing_count(); }
+
+ private:
+  static Tensor stand_in(nb::handle spec) {
+    Tensor t(TensorImpl::make());
+    t.impl()->form = Form::symbolic;
+    t.impl()->dtype = to_dtype(nb::object(spec[0]).ptr());
+    t.impl()->shape = to_shape(nb::object(spec[1]).ptr());
+    return t;
+  }
+  // The function returns its tensors, and their structure.
+  static graph::TraceBody structured_body(const nb::callable& function) {
+    return [&function](std::span<const Tensor> arguments) {
+      nb::list list;
+      for (const Tensor& t : arguments) list.append(nb::steal(wrap(t)));
+      nb::object results = function(*list);
+      nb::object structure = results[1];
+      return graph::Traced{tensors_of(nb::object(results[0])),
+                           std::shared_ptr<const void>(structure.release().ptr(), [](const void* object) {
+                             nb::gil_scoped_acquire acquire;
+                             Py_DECREF(static_cast<PyObject*>(const_cast<void*>(object)));
+                           })};
+    };
+  }
+  static nb::object structure_of(const std::shared_ptr<const void>& structure) {
+    return nb::borrow(static_cast<PyObject*>(const_cast<void*>(structure.get())));
+  }
+  static nb::object outcome(graph::Traced&& traced) {
+    return nb::make_tuple(nb::none(), wrap_all(std::move(traced.tensors)), nb::none(), structure_of(traced.structure));
+  }
+  static nb::object found(const graph::Trace& trace) {
+    return nb::make_tuple(reinterpret_cast<uintptr_t>(&trace), Body{trace.body}, specs(*trace.body, true),
+                          structure_of(trace.structure));
+  }
+
+  graph::FunctionCore core_;
+};
 
 graph::TraceBody python_body(const nb::callable& function) {
   return [function](std::span<const Tensor> arguments) {
@@ -128,7 +165,19 @@ void define_functions(nb::module_& module) {
   });
   module.def("run_functions_eagerly", config::run_functions_eagerly);
   module.def("functions_run_eagerly", config::functions_run_eagerly);
-  module.def("trace", trace);
+  nb::class_<Traces>(module, "Traces")
+      .def("__init__",
+           [](Traces* self, const std::string& name, const std::string& described_as, const nb::list& signature,
+              bool reduce_retracing, bool jit_compile, bool autograph) {
+             FunctionOptions options{{}, reduce_retracing, jit_compile, autograph, name, described_as};
+             for (nb::handle spec : signature)
+               options.input_signature.emplace_back(
+                   to_shape(nb::object(spec[1]).ptr()), to_dtype(nb::object(spec[0]).ptr()),
+                   nb::object(spec[2]).is_none() ? std::string() : nb::cast<std::string>(spec[2]));
+             new (self) Traces(std::move(options));
+           })
+      .def("find", &Traces::find)
+      .def_prop_ro("tracing_count", &Traces::tracing_count);
   module.def("set_optimizer_option",
              [](const std::string& name, bool value) { config::optimizer::set_experimental_options({{name, value}}); });
   module.def("is_tracing", [] { return thread_state.tracer != nullptr; });
