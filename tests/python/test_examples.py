@@ -46,6 +46,17 @@ step 150: loss 0.0109
 step 200: loss 0.0089
 steps: 201
 """,
+    "functions": """tracing a step for batches of shape (5, 2)
+tracing a step for batches of shape (2, 2)
+epoch 0: loss 1.2683
+epoch 4: loss 0.0597
+epoch 8: loss 0.0032
+traced 2 times, b = 0.3830
+root of 2.0000: 1.4142, slope 0.3536
+root of 9.0000: 3.0000, slope 0.1667
+root of 2.0000: 1.4142, slope 0.3536
+5.3997
+""",
     # TensorFlow counts the memory of GPUs alone; these are the sizes of the variables.
     "variable_lifetime": """one variable of 4 MB: 4 MB more
 a snapshot and a changed value: 8 MB more; 0.0 1.0
