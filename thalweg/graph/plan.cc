@@ -1,6 +1,8 @@
 #include "thalweg/graph/plan.h"
 
+#include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "thalweg/core/error.h"
 #include "thalweg/ops/apply.h"
@@ -48,31 +50,152 @@ bool is_static(const Node& n) {
   return known;
 }
 
+TensorImpl* describe(const Spec& spec) {
+  TensorImpl* t = TensorImpl::make();
+  t->device = thread_state.device;
+  t->dtype = spec.dtype;
+  t->shape = spec.shape;
+  return t;
+}
+
+bool is_held(const TensorImpl& t) { return t.refs.load(std::memory_order_acquire) != 1; }
+
 }  // namespace
 
-/// The values of one run; what is left is given back at its end.
+/// The slots of one run, with the blocks that runs share. Blocks in the arena have buffers that only say where they
+/// are: whoever holds such a block or buffer when it should die has the arena from then on, and the frame is given up.
 class Plan::Frame {
  public:
-  explicit Frame(const Plan& plan) : plan_(plan) {
-    size_t size = plan.num_slots_ + plan.most_inputs_;
-    if (size > few_.size()) many_ = std::make_unique_for_overwrite<TensorImpl*[]>(size);
-    slots_ = many_ ? many_.get() : few_.data();
-    for (uint32_t i = plan.first_computed_; i < plan.num_slots_; ++i) slots_[i] = nullptr;
+  explicit Frame(const Plan& plan) : plan_(plan), slots_(plan.num_slots_ + plan.most_inputs_) {
+    device_ = thread_state.device;
+    for (uint32_t i = plan.num_arguments_; i < plan.first_computed_; ++i)
+      slots_[i] = plan.constants_[i - plan.num_arguments_].get();
+    for (uint32_t i = plan.first_computed_; i < plan.num_slots_; ++i) make_block(i);
   }
   ~Frame() {
     for (uint32_t i = plan_.first_computed_; i < plan_.num_slots_; ++i) release(slots_[i]);
+    if (arena_) arena_->drop();
   }
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
-  TensorImpl** slots() { return slots_; }
-  TensorImpl** inputs() { return slots_ + plan_.num_slots_; }
+
+  TensorImpl** slots() { return slots_.data(); }
+  bool given_up() const { return given_up_; }
+
+  void begin() {
+    if (device_ != thread_state.device) [[unlikely]]
+      move_to(thread_state.device);
+    if (plan_.memory_.arena_bytes == 0) return;
+    arena_ = Buffer::make(plan_.memory_.arena_bytes, DType::uint8, device_);
+    if (arena_->data != base_) rebase();
+  }
+  void end() {
+    if (arena_) std::exchange(arena_, nullptr)->drop();
+  }
+
+  /// A block for the next run, as it was made.
+  void make_block(uint32_t slot) {
+    const Place place = plan_.place_of(slot);
+    if (place == Place::fresh) return;
+    TensorImpl* t = slots_[slot] = describe(plan_.spec(slot));
+    if (place == Place::block) t->data = t->inline_data;
+    if (place != Place::arena) return;
+    t->buffer = Buffer::wrap(nullptr, let_arena_go, nullptr);
+  }
+  /// Somebody holds memory of the arena. From this slot on values lie elsewhere; those before it stay where they are.
+  void give_up(uint32_t first) {
+    for (uint32_t i = plan_.first_computed_; i < plan_.num_slots_; ++i) {
+      if (plan_.place_of(i) != Place::arena) continue;
+      if (i < first) {
+        Buffer* b = slots_[i]->buffer;
+        if (given_up_ || !b) continue;
+        arena_->retain();
+        b->context = arena_;
+      } else {
+        release(slots_[i]);
+        slots_[i] = describe(plan_.spec(i));
+      }
+    }
+    given_up_ = true;
+  }
 
  private:
+  static void let_arena_go(void* arena) {
+    if (arena) static_cast<Buffer*>(arena)->drop();
+  }
+  void rebase() {
+    base_ = arena_->data;
+    for (uint32_t i = plan_.first_computed_; i < plan_.num_slots_; ++i) {
+      if (plan_.place_of(i) != Place::arena) continue;
+      TensorImpl* t = slots_[i];
+      t->data = t->buffer->data = static_cast<char*>(base_) + plan_.memory_.offsets[i - plan_.first_computed_];
+    }
+  }
+  void move_to(uint8_t device) {
+    device_ = device;
+    for (uint32_t i = plan_.first_computed_; i < plan_.num_slots_; ++i)
+      if (slots_[i]) slots_[i]->device = device;
+  }
+
   const Plan& plan_;
-  std::array<TensorImpl*, 48> few_;
-  std::unique_ptr<TensorImpl*[]> many_;
-  TensorImpl** slots_;
+  std::vector<TensorImpl*> slots_;  // then room for the inputs of a step
+  Buffer* arena_ = nullptr;
+  void* base_ = nullptr;
+  uint8_t device_ = 0;
+  bool given_up_ = false;
 };
+
+/// A frame for one run: a spare one, or a new one. After an exception, or when somebody holds its memory, it goes away.
+class Plan::FrameUse {
+ public:
+  explicit FrameUse(const Plan& plan) : plan_(plan), frame_(plan.spare_.exchange(nullptr, std::memory_order_acquire)) {
+    if (!frame_) [[unlikely]]
+      frame_ = find();
+    try {
+      frame_->begin();
+    } catch (...) {
+      delete frame_;
+      throw;
+    }
+  }
+  ~FrameUse() {
+    if (!ended_) delete frame_;
+  }
+  FrameUse(const FrameUse&) = delete;
+  FrameUse& operator=(const FrameUse&) = delete;
+  Frame* get() { return frame_; }
+  void end() {
+    if (frame_->given_up()) return;
+    frame_->end();
+    ended_ = true;
+    Frame* none = nullptr;
+    if (plan_.spare_.compare_exchange_strong(none, frame_, std::memory_order_release)) return;
+    std::lock_guard lock(plan_.mutex_);
+    plan_.spares_.push_back(frame_);
+  }
+
+ private:
+  Frame* find() {
+    {
+      std::lock_guard lock(plan_.mutex_);
+      if (!plan_.spares_.empty()) {
+        Frame* found = plan_.spares_.back();
+        plan_.spares_.pop_back();
+        return found;
+      }
+    }
+    return new Frame(plan_);
+  }
+
+  const Plan& plan_;
+  Frame* frame_;
+  bool ended_ = false;
+};
+
+Plan::~Plan() {
+  delete spare_.load();
+  for (Frame* f : spares_) delete f;
+}
 
 Plan::Plan(const Graph& graph, const std::vector<Node*>& arguments, const std::vector<Value>& results,
            bool keep_effects) {
@@ -83,7 +206,8 @@ Plan::Plan(const Graph& graph, const std::vector<Node*>& arguments, const std::v
     if (needed[static_cast<size_t>(n.id)] && !n.is_constant() && !is_argument) add_step(n);
   }
   for (const Value& v : results) results_.push_back(slot_of(v));
-  find_last_uses();
+  place_values();
+  find_deaths();
 }
 
 // Arguments first, then constants, then what is computed.
@@ -107,7 +231,7 @@ void Plan::number_values(const Graph& graph, const std::vector<Node*>& arguments
 }
 
 void Plan::add_step(const Node& n) {
-  Step& s = steps_.emplace_back();
+  PlanStep& s = steps_.emplace_back();
   s.op = n.op;
   s.attrs = n.attrs;
   s.node = &n;
@@ -120,47 +244,69 @@ void Plan::add_step(const Node& n) {
   most_inputs_ = std::max(most_inputs_, s.num_inputs);
 }
 
-void Plan::find_last_uses() {
+// A frame is worth its while for a plan with memory in it, or with several blocks; else every block is fresh.
+void Plan::place_values() {
+  memory_ = plan_memory({steps_, inputs_, results_, specs_, first_computed_});
+  constexpr long few = 3;
+  framed_ = memory_.arena_bytes > 0 || std::count_if(memory_.places.begin(), memory_.places.end(),
+                                                     [](Place p) { return p != Place::fresh; }) > few;
+  if (framed_) return;
+  std::fill(memory_.places.begin(), memory_.places.end(), Place::fresh);
+  for (PlanStep& s : steps_) s.fresh = s.num_outputs > 0;
+}
+
+void Plan::find_deaths() {
   constexpr uint32_t never = ~0u;
+  const auto num_steps = static_cast<uint32_t>(steps_.size());
   std::vector<uint32_t> last(num_slots_, never);
-  for (uint32_t k = 0; k < steps_.size(); ++k) {
-    const Step& s = steps_[k];
+  for (uint32_t k = 0; k < num_steps; ++k) {
+    const PlanStep& s = steps_[k];
     for (uint32_t i = 0; i < s.num_outputs; ++i) last[s.first_output + i] = k;  // results nobody reads
     for (uint32_t i = 0; i < s.num_inputs; ++i) last[inputs_[s.first_input + i]] = k;
   }
   for (uint32_t slot : results_) last[slot] = never;
-  for (uint32_t k = 0; k < steps_.size(); ++k) {
-    Step& s = steps_[k];
-    s.first_dead = static_cast<uint32_t>(dead_.size());
+  for (uint32_t k = 0; k < num_steps; ++k) {
+    PlanStep& s = steps_[k];
     s.temporaries = 0;
-    auto die = [&](uint32_t slot) {
-      if (slot < first_computed_ || last[slot] != k) return;
-      dead_.push_back(slot);
-      last[slot] = never;
-    };
     for (uint32_t i = 0; i < s.num_inputs && i < 32; ++i) {
       uint32_t slot = inputs_[s.first_input + i];
       if (slot >= first_computed_ && last[slot] == k) s.temporaries |= 1u << i;
     }
-    for (uint32_t i = 0; i < s.num_inputs; ++i) die(inputs_[s.first_input + i]);
-    for (uint32_t i = 0; i < s.num_outputs; ++i) die(s.first_output + i);
-    s.num_dead = static_cast<uint32_t>(dead_.size()) - s.first_dead;
+    if (s.num_outputs && place_of(s.first_output) == Place::arena) s.temporaries = 0;
   }
+  // The arena's values live as long as their views.
+  std::vector<uint32_t> count(num_steps + 1);
+  for (uint32_t slot = first_computed_; slot < num_slots_; ++slot) {
+    if (place_of(slot) == Place::arena) last[slot] = memory_.ends[slot - first_computed_];
+    if (last[slot] != never) ++count[last[slot]];
+  }
+  uint32_t next = 0;
+  for (uint32_t k = 0; k < num_steps; ++k) {
+    steps_[k].first_dead = next;
+    steps_[k].num_dead = count[k];
+    next += std::exchange(count[k], next);
+  }
+  dead_.resize(next);
+  for (uint32_t slot = num_slots_; slot-- > first_computed_;)  // views before what they show
+    if (last[slot] != never) dead_[count[last[slot]]++] = slot;
 }
 
-void Plan::run_step(const Step& s, TensorImpl** slots, TensorImpl** inputs) const {
+void Plan::run_step(const PlanStep& s, TensorImpl** slots) const {
+  TensorImpl** inputs = slots + num_slots_;
   for (uint32_t i = 0; i < s.num_inputs; ++i) inputs[i] = slots[inputs_[s.first_input + i]];
   std::span<const TensorRef> in(reinterpret_cast<const TensorRef*>(inputs), s.num_inputs);
   std::span<TensorImpl*> out(slots + s.first_output, s.num_outputs);
-  const Spec* specs = specs_.data() + (s.first_output - first_computed_);
-  for (uint32_t i = 0; i < s.num_outputs; ++i) {
-    TensorImpl* o = TensorImpl::make();
-    o->device = thread_state.device;
-    out[i] = o;
-    if (s.infer) continue;
-    o->shape = specs[i].shape;
-    o->dtype = specs[i].dtype;
-  }
+  if (s.fresh)
+    for (uint32_t i = 0; i < s.num_outputs; ++i) {
+      if (place_of(s.first_output + i) != Place::fresh) continue;
+      TensorImpl* o = TensorImpl::make();
+      o->device = thread_state.device;
+      out[i] = o;
+      if (s.infer) continue;
+      const Spec& described = spec(s.first_output + i);
+      o->shape = described.shape;
+      o->dtype = described.dtype;
+    }
   try {
     if (s.infer) {
       InferCall call(*s.op, in, s.attrs, out);
@@ -176,30 +322,96 @@ void Plan::run_step(const Step& s, TensorImpl** slots, TensorImpl** inputs) cons
     detail::inspect(*s.op, in, out);
 }
 
-void Plan::run(std::span<const TensorRef> arguments, std::span<TensorImpl*> results) const {
-  Frame frame(*this);
-  TensorImpl** slots = frame.slots();
-  for (uint32_t i = 0; i < num_arguments_; ++i) slots[i] = arguments[i].p;
-  for (uint32_t i = num_arguments_; i < first_computed_; ++i) slots[i] = constants_[i - num_arguments_].get();
-  const Step* step = nullptr;
-  try {
-    for (const Step& s : steps_) {
-      step = &s;
-      run_step(s, slots, frame.inputs());
-      for (uint32_t i = 0; i < s.num_dead; ++i) {
-        uint32_t slot = dead_[s.first_dead + i];
-        release(slots[slot]);
-        slots[slot] = nullptr;
+// Nobody reads the value again, unless an op has kept it.
+void Plan::let_go(uint32_t slot, TensorImpl** slots, Frame* frame, const PlanStep& step) const {
+  TensorImpl* t = slots[slot];
+  switch (place_of(slot)) {
+    case Place::fresh:
+      release(t);
+      slots[slot] = nullptr;
+      return;
+    case Place::arena:
+      if ((is_held(*t) || !t->buffer || !t->buffer->unique()) && !frame->given_up()) [[unlikely]]
+        frame->give_up(step.first_output + step.num_outputs);
+      return;
+    case Place::block:
+    case Place::loose:
+      if (is_held(*t)) {
+        release(t);
+        frame->make_block(slot);
+        return;
       }
+      t->track = 0;
+      if (place_of(slot) == Place::block) return;
+      if (t->buffer) std::exchange(t->buffer, nullptr)->drop();
+      t->data = nullptr;
+      t->shape = spec(slot).shape;  // whoever was written over it has left it empty
+  }
+}
+
+void Plan::run_steps(TensorImpl** slots, Frame* frame) const {
+  const PlanStep* step = nullptr;
+  try {
+    for (const PlanStep& s : steps_) {
+      step = &s;
+      if (s.overwritten >= 0 && !frame->given_up()) {
+        const TensorImpl& from = *slots[s.overwritten];
+        if (is_held(from) || !from.buffer->unique()) [[unlikely]]
+          frame->give_up(s.first_output);
+      }
+      run_step(s, slots);
+      for (uint32_t i = 0; i < s.num_dead; ++i) let_go(dead_[s.first_dead + i], slots, frame, s);
     }
   } catch (Error& error) {
     error.add_context(" [[node " + step->node->name + "]]");
     throw;
   }
+}
+
+void Plan::take_results(TensorImpl** slots, std::span<TensorImpl*> results) const {
   for (size_t i = 0; i < results_.size(); ++i) {
     results[i] = slots[results_[i]];
     retain(results[i]);
   }
+}
+
+void Plan::run_in_frame(std::span<const TensorRef> arguments, std::span<TensorImpl*> results) const {
+  FrameUse use(*this);
+  TensorImpl** slots = use.get()->slots();
+  for (uint32_t i = 0; i < num_arguments_; ++i) slots[i] = arguments[i].p;
+  run_steps(slots, use.get());
+  take_results(slots, results);
+  for (uint32_t slot : results_)
+    if (slot >= first_computed_) release(std::exchange(slots[slot], nullptr));
+  use.end();
+}
+
+void Plan::run_on_stack(std::span<const TensorRef> arguments, std::span<TensorImpl*> results) const {
+  /// What is left is given back at the end.
+  struct Slots {
+    const Plan& plan;
+    std::array<TensorImpl*, 24> few;
+    std::unique_ptr<TensorImpl*[]> many;
+    TensorImpl** all;
+    explicit Slots(const Plan& p) : plan(p) {
+      size_t size = plan.num_slots_ + plan.most_inputs_;
+      if (size > few.size()) many = std::make_unique_for_overwrite<TensorImpl*[]>(size);
+      all = many ? many.get() : few.data();
+      for (uint32_t i = plan.first_computed_; i < plan.num_slots_; ++i) all[i] = nullptr;
+    }
+    ~Slots() {
+      for (uint32_t i = plan.first_computed_; i < plan.num_slots_; ++i) release(all[i]);
+    }
+  } slots(*this);
+  for (uint32_t i = 0; i < num_arguments_; ++i) slots.all[i] = arguments[i].p;
+  for (uint32_t i = num_arguments_; i < first_computed_; ++i) slots.all[i] = constants_[i - num_arguments_].get();
+  run_steps(slots.all, nullptr);
+  take_results(slots.all, results);
+}
+
+void Plan::run(std::span<const TensorRef> arguments, std::span<TensorImpl*> results) const {
+  if (framed_) run_in_frame(arguments, results);
+  else run_on_stack(arguments, results);
 }
 
 }  // namespace thalweg::graph
