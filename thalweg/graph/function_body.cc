@@ -22,12 +22,13 @@ FunctionBody::FunctionBody(std::string name, graph::Graph graph) : name_(std::mo
 }
 FunctionBody::~FunctionBody() = default;
 
-const graph::Plan& FunctionBody::plan() const {
+const graph::Plan& FunctionBody::make_plan() const {
   std::call_once(planned_, [&] {
     // Where every op is looked at as it runs, every op must run.
     bool inspected = detail::inspected.load(std::memory_order_relaxed);
     optimized_ = inspected ? graph_.copy() : graph::optimize(graph_);
     plan_ = std::make_unique<graph::Plan>(optimized_, optimized_.arguments, optimized_.results);
+    ready_.store(plan_.get(), std::memory_order_release);
   });
   return *plan_;
 }

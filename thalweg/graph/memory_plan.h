@@ -19,6 +19,7 @@ struct PlanStep {
   uint32_t temporaries;           // inputs among them, one bit each
   int32_t overwritten = -1;       // the value in whose memory the result is written
   bool infer;                     // shapes are known only when it runs
+  bool direct = false;            // its kernel and nothing else has to run, as long as no input has a buffer
   bool fresh = true;              // some result has a block of its own in every run
 };
 

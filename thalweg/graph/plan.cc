@@ -5,6 +5,9 @@
 #include <utility>
 
 #include "thalweg/core/error.h"
+#include "thalweg/graph/plan_frame.h"
+#include "thalweg/graph/profiler.h"
+#include "thalweg/graph/run_state.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/inspection.h"
 
@@ -50,147 +53,9 @@ bool is_static(const Node& n) {
   return known;
 }
 
-TensorImpl* describe(const Spec& spec) {
-  TensorImpl* t = TensorImpl::make();
-  t->device = thread_state.device;
-  t->dtype = spec.dtype;
-  t->shape = spec.shape;
-  return t;
-}
-
 bool is_held(const TensorImpl& t) { return t.refs.load(std::memory_order_acquire) != 1; }
 
 }  // namespace
-
-/// The slots of one run, with the blocks that runs share. Blocks in the arena have buffers that only say where they
-/// are: whoever holds such a block or buffer when it should die has the arena from then on, and the frame is given up.
-class Plan::Frame {
- public:
-  explicit Frame(const Plan& plan) : plan_(plan), slots_(plan.num_slots_ + plan.most_inputs_) {
-    device_ = thread_state.device;
-    for (uint32_t i = plan.num_arguments_; i < plan.first_computed_; ++i)
-      slots_[i] = plan.constants_[i - plan.num_arguments_].get();
-    for (uint32_t i = plan.first_computed_; i < plan.num_slots_; ++i) make_block(i);
-  }
-  ~Frame() {
-    for (uint32_t i = plan_.first_computed_; i < plan_.num_slots_; ++i) release(slots_[i]);
-    if (arena_) arena_->drop();
-  }
-  Frame(const Frame&) = delete;
-  Frame& operator=(const Frame&) = delete;
-
-  TensorImpl** slots() { return slots_.data(); }
-  bool given_up() const { return given_up_; }
-
-  void begin() {
-    if (device_ != thread_state.device) [[unlikely]]
-      move_to(thread_state.device);
-    if (plan_.memory_.arena_bytes == 0) return;
-    arena_ = Buffer::make(plan_.memory_.arena_bytes, DType::uint8, device_);
-    if (arena_->data != base_) rebase();
-  }
-  void end() {
-    if (arena_) std::exchange(arena_, nullptr)->drop();
-  }
-
-  /// A block for the next run, as it was made.
-  void make_block(uint32_t slot) {
-    const Place place = plan_.place_of(slot);
-    if (place == Place::fresh) return;
-    TensorImpl* t = slots_[slot] = describe(plan_.spec(slot));
-    if (place == Place::block) t->data = t->inline_data;
-    if (place != Place::arena) return;
-    t->buffer = Buffer::wrap(nullptr, let_arena_go, nullptr);
-  }
-  /// Somebody holds memory of the arena. From this slot on values lie elsewhere; those before it stay where they are.
-  void give_up(uint32_t first) {
-    for (uint32_t i = plan_.first_computed_; i < plan_.num_slots_; ++i) {
-      if (plan_.place_of(i) != Place::arena) continue;
-      if (i < first) {
-        Buffer* b = slots_[i]->buffer;
-        if (given_up_ || !b) continue;
-        arena_->retain();
-        b->context = arena_;
-      } else {
-        release(slots_[i]);
-        slots_[i] = describe(plan_.spec(i));
-      }
-    }
-    given_up_ = true;
-  }
-
- private:
-  static void let_arena_go(void* arena) {
-    if (arena) static_cast<Buffer*>(arena)->drop();
-  }
-  void rebase() {
-    base_ = arena_->data;
-    for (uint32_t i = plan_.first_computed_; i < plan_.num_slots_; ++i) {
-      if (plan_.place_of(i) != Place::arena) continue;
-      TensorImpl* t = slots_[i];
-      t->data = t->buffer->data = static_cast<char*>(base_) + plan_.memory_.offsets[i - plan_.first_computed_];
-    }
-  }
-  void move_to(uint8_t device) {
-    device_ = device;
-    for (uint32_t i = plan_.first_computed_; i < plan_.num_slots_; ++i)
-      if (slots_[i]) slots_[i]->device = device;
-  }
-
-  const Plan& plan_;
-  std::vector<TensorImpl*> slots_;  // then room for the inputs of a step
-  Buffer* arena_ = nullptr;
-  void* base_ = nullptr;
-  uint8_t device_ = 0;
-  bool given_up_ = false;
-};
-
-/// A frame for one run: a spare one, or a new one. After an exception, or when somebody holds its memory, it goes away.
-class Plan::FrameUse {
- public:
-  explicit FrameUse(const Plan& plan) : plan_(plan), frame_(plan.spare_.exchange(nullptr, std::memory_order_acquire)) {
-    if (!frame_) [[unlikely]]
-      frame_ = find();
-    try {
-      frame_->begin();
-    } catch (...) {
-      delete frame_;
-      throw;
-    }
-  }
-  ~FrameUse() {
-    if (!ended_) delete frame_;
-  }
-  FrameUse(const FrameUse&) = delete;
-  FrameUse& operator=(const FrameUse&) = delete;
-  Frame* get() { return frame_; }
-  void end() {
-    if (frame_->given_up()) return;
-    frame_->end();
-    ended_ = true;
-    Frame* none = nullptr;
-    if (plan_.spare_.compare_exchange_strong(none, frame_, std::memory_order_release)) return;
-    std::lock_guard lock(plan_.mutex_);
-    plan_.spares_.push_back(frame_);
-  }
-
- private:
-  Frame* find() {
-    {
-      std::lock_guard lock(plan_.mutex_);
-      if (!plan_.spares_.empty()) {
-        Frame* found = plan_.spares_.back();
-        plan_.spares_.pop_back();
-        return found;
-      }
-    }
-    return new Frame(plan_);
-  }
-
-  const Plan& plan_;
-  Frame* frame_;
-  bool ended_ = false;
-};
 
 Plan::~Plan() {
   delete spare_.load();
@@ -207,7 +72,12 @@ Plan::Plan(const Graph& graph, const std::vector<Node*>& arguments, const std::v
   }
   for (const Value& v : results) results_.push_back(slot_of(v));
   place_values();
+  find_direct_steps();
   find_deaths();
+  std::vector<uint32_t> distinct = results_;
+  std::sort(distinct.begin(), distinct.end());
+  shared_results_ = std::adjacent_find(distinct.begin(), distinct.end()) != distinct.end() ||
+                    (!distinct.empty() && distinct.front() < first_computed_);
 }
 
 // Arguments first, then constants, then what is computed.
@@ -255,6 +125,19 @@ void Plan::place_values() {
   for (PlanStep& s : steps_) s.fresh = s.num_outputs > 0;
 }
 
+// Steps that do nothing but run their kernel on values that lie in their blocks.
+void Plan::find_direct_steps() {
+  for (PlanStep& s : steps_) {
+    s.direct = !s.infer && !s.op->traits.view;
+    for (uint32_t i = 0; i < s.num_outputs; ++i) {
+      const Spec& result = spec(s.first_output + i);
+      s.direct =
+          s.direct && !is_object(result.dtype) &&
+          static_cast<size_t>(result.shape.num_elements()) * size_of(result.dtype) <= sizeof(TensorImpl::inline_data);
+    }
+  }
+}
+
 void Plan::find_deaths() {
   constexpr uint32_t never = ~0u;
   const auto num_steps = static_cast<uint32_t>(steps_.size());
@@ -291,35 +174,59 @@ void Plan::find_deaths() {
     if (last[slot] != never) dead_[count[last[slot]]++] = slot;
 }
 
-void Plan::run_step(const PlanStep& s, TensorImpl** slots) const {
+// The results' blocks, as far as they are not there from the run before.
+inline void Plan::make_fresh(const PlanStep& s, std::span<TensorImpl*> out) const {
+  const Spec* specs = specs_.data() + (s.first_output - first_computed_);
+  const Place* places = memory_.places.data() + (s.first_output - first_computed_);
+  for (size_t i = 0; i < out.size(); ++i) out[i] = places[i] == Place::fresh ? nullptr : out[i];
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (out[i]) continue;
+    TensorImpl* o = out[i] = TensorImpl::make();
+    o->device = thread_state.device;
+    if (s.infer) continue;
+    o->shape = specs[i].shape;
+    o->dtype = specs[i].dtype;
+    if (s.direct) o->data = o->inline_data;
+  }
+}
+
+inline void Plan::run_step(const PlanStep& s, TensorImpl** slots) const {
   TensorImpl** inputs = slots + num_slots_;
-  for (uint32_t i = 0; i < s.num_inputs; ++i) inputs[i] = slots[inputs_[s.first_input + i]];
+  bool large = !s.direct;
+  for (uint32_t i = 0; i < s.num_inputs; ++i) {
+    inputs[i] = slots[inputs_[s.first_input + i]];
+    large |= inputs[i]->buffer != nullptr;
+  }
   std::span<const TensorRef> in(reinterpret_cast<const TensorRef*>(inputs), s.num_inputs);
   std::span<TensorImpl*> out(slots + s.first_output, s.num_outputs);
-  if (s.fresh)
-    for (uint32_t i = 0; i < s.num_outputs; ++i) {
-      if (place_of(s.first_output + i) != Place::fresh) continue;
-      TensorImpl* o = TensorImpl::make();
-      o->device = thread_state.device;
-      out[i] = o;
-      if (s.infer) continue;
-      const Spec& described = spec(s.first_output + i);
-      o->shape = described.shape;
-      o->dtype = described.dtype;
-    }
-  try {
+  if (s.fresh) make_fresh(s, out);
+  if (!large) {  // everything lies in the blocks: nothing to allocate, and nothing to gain from flushing denormals
+    s.op->kernel.run(KernelCall(*s.op, in, s.attrs, out));
+  } else {
     if (s.infer) {
       InferCall call(*s.op, in, s.attrs, out);
       s.op->infer(call);
     }
     detail::compute(*s.op, in, s.attrs, out, s.temporaries);
-  } catch (...) {
-    for (TensorImpl* o : out)
-      if (!o->data) o->dtype = DType::invalid;  // described, but without memory
-    throw;
   }
   if (detail::inspected.load(std::memory_order_relaxed)) [[unlikely]]
     detail::inspect(*s.op, in, out);
+}
+
+// As above, while somebody may stop or measure it.
+void Plan::run_step_watched(const PlanStep& s, TensorImpl** slots) const {
+  check_cancelled();
+  Profiler* profiler = run_state.profiler;
+  if (!profiler) return run_step(s, slots);
+  auto started = profiler->begin();
+  try {
+    run_step(s, slots);
+  } catch (...) {
+    profiler->abandon();
+    throw;
+  }
+  profiler->end(s, {reinterpret_cast<const TensorRef*>(slots + num_slots_), s.num_inputs},
+                {slots + s.first_output, s.num_outputs}, started);
 }
 
 // Nobody reads the value again, unless an op has kept it.
@@ -349,69 +256,93 @@ void Plan::let_go(uint32_t slot, TensorImpl** slots, Frame* frame, const PlanSte
   }
 }
 
-void Plan::run_steps(TensorImpl** slots, Frame* frame) const {
-  const PlanStep* step = nullptr;
+template <bool watched> void Plan::run_steps(TensorImpl** slots, Frame* frame) const {
+  const PlanStep* step = steps_.data();
   try {
-    for (const PlanStep& s : steps_) {
-      step = &s;
+    if constexpr (watched) check_cancelled();  // loops may consist of nothing else
+    for (const PlanStep* end = step + steps_.size(); step != end; ++step) {
+      const PlanStep& s = *step;
       if (s.overwritten >= 0 && !frame->given_up()) {
         const TensorImpl& from = *slots[s.overwritten];
         if (is_held(from) || !from.buffer->unique()) [[unlikely]]
           frame->give_up(s.first_output);
       }
-      run_step(s, slots);
+      if constexpr (watched) run_step_watched(s, slots);
+      else run_step(s, slots);
       for (uint32_t i = 0; i < s.num_dead; ++i) let_go(dead_[s.first_dead + i], slots, frame, s);
     }
-  } catch (Error& error) {
-    error.add_context(" [[node " + step->node->name + "]]");
+  } catch (...) {
+    if (!frame) release_until(step, slots);
+    if (step != steps_.data() + steps_.size()) add_node(*step);
     throw;
   }
 }
 
-void Plan::take_results(TensorImpl** slots, std::span<TensorImpl*> results) const {
-  for (size_t i = 0; i < results_.size(); ++i) {
-    results[i] = slots[results_[i]];
-    retain(results[i]);
+// After an exception: what steps up to this one have made.
+void Plan::release_until(const PlanStep* step, TensorImpl** slots) const {
+  if (step == steps_.data() + steps_.size()) return;
+  for (uint32_t i = first_computed_; i < step->first_output + step->num_outputs; ++i) {
+    if (slots[i] && !slots[i]->data) slots[i]->dtype = DType::invalid;  // described, but without memory
+    release(slots[i]);
   }
 }
 
-void Plan::run_in_frame(std::span<const TensorRef> arguments, std::span<TensorImpl*> results) const {
+// While an exception is handled: says where it happened.
+void Plan::add_node(const PlanStep& step) {
+  try {
+    throw;
+  } catch (Error& error) {
+    error.add_context(" [[node " + step.node->name + "]]");
+  } catch (...) {}  // another's, as it is
+}
+
+void Plan::run_in_frame(std::span<const TensorRef> arguments, std::span<TensorImpl*> results, bool watched) const {
   FrameUse use(*this);
   TensorImpl** slots = use.get()->slots();
   for (uint32_t i = 0; i < num_arguments_; ++i) slots[i] = arguments[i].p;
-  run_steps(slots, use.get());
+  if (watched) run_steps<true>(slots, use.get());
+  else run_steps<false>(slots, use.get());
   take_results(slots, results);
-  for (uint32_t slot : results_)
-    if (slot >= first_computed_) release(std::exchange(slots[slot], nullptr));
   use.end();
 }
 
-void Plan::run_on_stack(std::span<const TensorRef> arguments, std::span<TensorImpl*> results) const {
-  /// What is left is given back at the end.
-  struct Slots {
-    const Plan& plan;
-    std::array<TensorImpl*, 24> few;
-    std::unique_ptr<TensorImpl*[]> many;
-    TensorImpl** all;
-    explicit Slots(const Plan& p) : plan(p) {
-      size_t size = plan.num_slots_ + plan.most_inputs_;
-      if (size > few.size()) many = std::make_unique_for_overwrite<TensorImpl*[]>(size);
-      all = many ? many.get() : few.data();
-      for (uint32_t i = plan.first_computed_; i < plan.num_slots_; ++i) all[i] = nullptr;
-    }
-    ~Slots() {
-      for (uint32_t i = plan.first_computed_; i < plan.num_slots_; ++i) release(all[i]);
-    }
-  } slots(*this);
-  for (uint32_t i = 0; i < num_arguments_; ++i) slots.all[i] = arguments[i].p;
-  for (uint32_t i = num_arguments_; i < first_computed_; ++i) slots.all[i] = constants_[i - num_arguments_].get();
-  run_steps(slots.all, nullptr);
-  take_results(slots.all, results);
+void Plan::run_on_stack(std::span<const TensorRef> arguments, std::span<TensorImpl*> results, bool watched) const {
+  TensorImpl* few[24];
+  std::unique_ptr<TensorImpl*[]> many;
+  const size_t size = num_slots_ + most_inputs_;
+  if (size > std::size(few)) many = std::make_unique_for_overwrite<TensorImpl*[]>(size);
+  TensorImpl** slots = many ? many.get() : few;
+  for (uint32_t i = 0; i < num_arguments_; ++i) slots[i] = arguments[i].p;
+  for (uint32_t i = num_arguments_; i < first_computed_; ++i) slots[i] = constants_[i - num_arguments_].get();
+  if (watched) {
+    std::fill(slots + first_computed_, slots + num_slots_, nullptr);  // it may end before a step makes them
+    run_steps<true>(slots, nullptr);
+  } else {
+    run_steps<false>(slots, nullptr);
+  }
+  take_results(slots, results);
+}
+
+// A value that the run made is the caller's from now on; others get one owner more.
+void Plan::take_results(TensorImpl** slots, std::span<TensorImpl*> results) const {
+  for (size_t i = 0; i < results_.size(); ++i) {
+    results[i] = slots[results_[i]];
+    if (shared_results_) retain(results[i]);
+  }
+  if (!shared_results_) {
+    if (framed_)
+      for (uint32_t slot : results_) slots[slot] = nullptr;
+    return;
+  }
+  for (uint32_t slot : results_)
+    if (slot >= first_computed_) release(std::exchange(slots[slot], nullptr));
 }
 
 void Plan::run(std::span<const TensorRef> arguments, std::span<TensorImpl*> results) const {
-  if (framed_) run_in_frame(arguments, results);
-  else run_on_stack(arguments, results);
+  RunState& state = run_state;
+  RunDepth depth(state);
+  if (framed_) run_in_frame(arguments, results, state.watched);
+  else run_on_stack(arguments, results, state.watched);
 }
 
 }  // namespace thalweg::graph

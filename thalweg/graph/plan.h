@@ -35,17 +35,22 @@ class THALWEG_API Plan {
   void number_values(const Graph& graph, const std::vector<Node*>& arguments, const std::vector<uint8_t>& needed);
   void add_step(const Node& node);
   void place_values();
+  void find_direct_steps();
   void find_deaths();
   uint32_t slot_of(Value v) const {
     return first_slots_[static_cast<size_t>(v.node->id)] + static_cast<uint32_t>(v.index);
   }
   const Spec& spec(uint32_t slot) const { return specs_[slot - first_computed_]; }
   Place place_of(uint32_t slot) const { return memory_.places[slot - first_computed_]; }
-  void run_on_stack(std::span<const TensorRef> arguments, std::span<TensorImpl*> results) const;
-  void run_in_frame(std::span<const TensorRef> arguments, std::span<TensorImpl*> results) const;
-  void run_steps(TensorImpl** slots, Frame* frame) const;
+  void run_on_stack(std::span<const TensorRef> arguments, std::span<TensorImpl*> results, bool watched) const;
+  void run_in_frame(std::span<const TensorRef> arguments, std::span<TensorImpl*> results, bool watched) const;
+  template <bool watched> void run_steps(TensorImpl** slots, Frame* frame) const;
+  void make_fresh(const PlanStep& step, std::span<TensorImpl*> out) const;
   void run_step(const PlanStep& step, TensorImpl** slots) const;
+  void run_step_watched(const PlanStep& step, TensorImpl** slots) const;
   void let_go(uint32_t slot, TensorImpl** slots, Frame* frame, const PlanStep& step) const;
+  void release_until(const PlanStep* step, TensorImpl** slots) const;
+  static void add_node(const PlanStep& step);
   void take_results(TensorImpl** slots, std::span<TensorImpl*> results) const;
 
   std::vector<PlanStep> steps_;
@@ -54,7 +59,8 @@ class THALWEG_API Plan {
   std::vector<Tensor> constants_;      // the slots before those, after the arguments
   std::vector<uint32_t> first_slots_;  // by node
   MemoryPlan memory_;
-  bool framed_ = false;  // some values lie where they lay in the run before
+  bool framed_ = false;          // some values lie where they lay in the run before
+  bool shared_results_ = false;  // some are arguments or constants, or there twice
   uint32_t num_arguments_ = 0, first_computed_ = 0, num_slots_ = 0, most_inputs_ = 0;
 
   mutable std::atomic<Frame*> spare_{nullptr};  // one that nobody uses, and more of them
