@@ -292,7 +292,8 @@ void Plan::add_node(const PlanStep& step) {
   try {
     throw;
   } catch (Error& error) {
-    error.add_context(" [[node " + step.node->name + "]]");
+    std::string where = describe(step.node->where);
+    error.add_context(" [[node " + step.node->name + "]]" + (where.empty() ? "" : " made at " + where));
   } catch (...) {}  // another's, as it is
 }
 

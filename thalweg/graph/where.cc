@@ -1,0 +1,172 @@
+#include "thalweg/graph/where.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <unwind.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <string_view>
+
+#include "thalweg/autodiff/backprop.h"
+#include "thalweg/graph/symbols.h"
+#include "thalweg/ops/op.h"
+
+namespace thalweg::graph {
+namespace {
+
+std::atomic<const std::string* (*)()> line_source{nullptr};
+
+/// A range of code.
+struct Code {
+  uintptr_t begin = 0, end = 0;
+  bool has(const void* p) const {
+    return reinterpret_cast<uintptr_t>(p) >= begin && reinterpret_cast<uintptr_t>(p) < end;
+  }
+};
+// What this library was loaded as: its own file, or the program's when it was linked into that.
+const Code& own_code() {
+  static const Code code = [] {
+    Code found;
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, size_t, void* to) {
+          for (int i = 0; i < info->dlpi_phnum; ++i) {
+            const auto& h = info->dlpi_phdr[i];
+            Code c{info->dlpi_addr + h.p_vaddr, info->dlpi_addr + h.p_vaddr + h.p_memsz};
+            if (h.p_type != PT_LOAD || !(h.p_flags & PF_X)) continue;
+            if (c.has(reinterpret_cast<const void*>(&set_line_source))) *static_cast<Code*>(to) = c;
+          }
+          return 0;
+        },
+        &found);
+    return found;
+  }();
+  return code;
+}
+bool is_program() {
+  static const bool own = [] {
+    Dl_info info{};
+    if (!dladdr(reinterpret_cast<const void*>(&set_line_source), &info) || !info.dli_fname) return true;
+    return std::string_view(info.dli_fname).find(".so") == std::string_view::npos;
+  }();
+  return own;
+}
+
+// Whether code belongs to the user. Where library and program are one file, names must tell.
+bool is_outside(const void* pc) {
+  if (!own_code().has(pc)) return true;
+  return is_program() && !is_library_symbol(pc);
+}
+
+/// How far frames are apart, learned from the unwinder, which takes microseconds: from the return address of a call to
+/// the next one the distance on the stack is always the same, as long as no frame has a size of its own in every call.
+class Frames {
+ public:
+  /// Whether everything up to the first caller outside is known. A gradient is made by a template of this library, so
+  /// what called that must be known too.
+  bool find(const void* pc, const char* at, Where& to) const {
+    for (int depth = 0; depth < most_frames; ++depth) {
+      const Frame& f = frames_[index(pc)];
+      if (f.pc != pc) {
+        to.at = pc;
+        return !is_program() && !own_code().has(pc) && !to.gradient_of;
+      }
+      at += f.step;
+      const void* next = *reinterpret_cast<const void* const*>(at - sizeof(void*));
+      if (f.outside) {
+        to.at = pc;
+        to.next = f.step ? next : nullptr;
+        return true;
+      }
+      pc = next;
+    }
+    return false;
+  }
+  void learn(Where& to) {
+    Walk walk{*this, to};
+    to.at = nullptr;
+    _Unwind_Backtrace(visit, &walk);
+    failures_ = to.at ? 0 : failures_ + 1;
+  }
+  /// A program without names: nothing more will be found.
+  bool gives_up() const { return failures_ > 8; }
+
+ private:
+  static constexpr int most_frames = 40;
+  static constexpr size_t size = 1024;
+  struct Frame {
+    const void* pc = nullptr;
+    ptrdiff_t step = 0;
+    bool outside = false;
+  };
+  struct Walk {
+    Frames& frames;
+    Where& to;
+    const void* pc = nullptr;
+    uintptr_t at = 0;
+    int depth = 0;
+  };
+
+  static size_t index(const void* pc) {
+    return (reinterpret_cast<uintptr_t>(pc) * 0x9E3779B97F4A7C15u) >> 54;  // ten bits
+  }
+  static _Unwind_Reason_Code visit(_Unwind_Context* context, void* state) {
+    Walk& w = *static_cast<Walk*>(state);
+    const void* pc = reinterpret_cast<const void*>(_Unwind_GetIP(context));
+    const uintptr_t at = _Unwind_GetCFA(context);
+    const bool found = w.to.at != nullptr;
+    if (w.pc) w.frames.frames_[index(w.pc)] = {w.pc, static_cast<ptrdiff_t>(at - w.at), found};
+    if (found) {
+      w.to.next = pc;
+      return _URC_END_OF_STACK;
+    }
+    w.pc = pc;
+    w.at = at;
+    if (++w.depth > 2 && is_outside(pc)) {
+      w.frames.frames_[index(pc)] = {pc, 0, true};
+      w.to.at = pc;
+    }
+    return w.depth < most_frames ? _URC_NO_REASON : _URC_END_OF_STACK;
+  }
+
+  std::array<Frame, size> frames_ = {};
+  int failures_ = 0;
+};
+
+[[gnu::noinline]] void find_caller(const void* pc, const char* at, Where& to) {
+  thread_local std::unique_ptr<Frames> frames = std::make_unique<Frames>();
+  if (!frames->find(pc, at, to) && !frames->gives_up()) frames->learn(to);
+}
+
+}  // namespace
+
+void set_line_source(const std::string* (*current_line)()) {
+  line_source.store(current_line, std::memory_order_release);
+}
+
+[[gnu::noinline]] Where where_now() {
+  Where where;
+  if (const Op* op = autodiff::gradient_in_progress) where.gradient_of = op->name;
+  if (auto* line = line_source.load(std::memory_order_acquire)) {
+    where.at = line();
+    where.kind = where.at ? Where::text : Where::unknown;
+    return where;
+  }
+  // The frame address is where the caller's was saved; the return address lies above it.
+  const char* frame = static_cast<const char*>(__builtin_frame_address(0));
+  find_caller(__builtin_return_address(0), frame + 2 * sizeof(void*), where);
+  where.kind = where.at ? Where::address : Where::unknown;
+  return where;
+}
+
+std::string describe(const Where& where) {
+  std::string text;
+  if (where.kind == Where::text) text = *static_cast<const std::string*>(where.at);
+  if (where.kind == Where::address)
+    text = describe_code(where.next && is_library_symbol(where.at) ? where.next : where.at);
+  if (!text.empty() && where.gradient_of) text += std::string(", for the gradient of ") + where.gradient_of;
+  return text;
+}
+
+}  // namespace thalweg::graph
