@@ -6,6 +6,7 @@
 #include "thalweg/core/variable_resource.h"
 #include "thalweg/graph/gradient.h"
 #include "thalweg/graph/passes/pass.h"
+#include "thalweg/graph/run_state.h"
 #include "thalweg/ops/inspection.h"
 
 namespace thalweg {
@@ -23,6 +24,7 @@ FunctionBody::FunctionBody(std::string name, graph::Graph graph) : name_(std::mo
 FunctionBody::~FunctionBody() = default;
 
 const graph::Plan& FunctionBody::make_plan() const {
+  graph::Uninterrupted locked;
   std::call_once(planned_, [&] {
     // Where every op is looked at as it runs, every op must run.
     bool inspected = detail::inspected.load(std::memory_order_relaxed);
@@ -39,6 +41,7 @@ const graph::Graph& FunctionBody::optimized_graph() const {
 }
 
 const graph::Gradient& FunctionBody::gradient() const {
+  graph::Uninterrupted locked;
   std::lock_guard lock(gradient_mutex_);
   if (!gradient_) gradient_ = graph::make_gradient(*this);
   return *gradient_;

@@ -111,6 +111,7 @@ void Plan::add_step(const Node& n) {
   s.first_output = first_slots_[static_cast<size_t>(n.id)];
   s.num_outputs = static_cast<uint32_t>(n.results.size());
   s.infer = !is_static(n);
+  calls_functions_ |= n.op->follow != nullptr;
   most_inputs_ = std::max(most_inputs_, s.num_inputs);
 }
 

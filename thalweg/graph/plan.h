@@ -23,6 +23,8 @@ class THALWEG_API Plan {
   void run(std::span<const TensorRef> arguments, std::span<TensorImpl*> results) const;
 
   size_t num_steps() const { return steps_.size(); }
+  /// Whether it has loops, branches or calls: steps that may take any time.
+  bool calls_functions() const { return calls_functions_; }
   /// The ops that it runs, in their order.
   std::span<const PlanStep> steps() const { return steps_; }
   /// Where values lie.
@@ -59,7 +61,8 @@ class THALWEG_API Plan {
   std::vector<Tensor> constants_;      // the slots before those, after the arguments
   std::vector<uint32_t> first_slots_;  // by node
   MemoryPlan memory_;
-  bool framed_ = false;          // some values lie where they lay in the run before
+  bool framed_ = false;  // some values lie where they lay in the run before
+  bool calls_functions_ = false;
   bool shared_results_ = false;  // some are arguments or constants, or there twice
   uint32_t num_arguments_ = 0, first_computed_ = 0, num_slots_ = 0, most_inputs_ = 0;
 

@@ -38,6 +38,7 @@ void ask_interrupt_check() {
   else if (passed > seldom) state.turns_period = std::max(state.turns_period / 4, 1u);
   state.turns_left = state.turns_period;
   state.asked_at = at;
+  if (state.quiet) return;
   if (auto* check = interrupt_check.load(std::memory_order_acquire)) check();
 }
 

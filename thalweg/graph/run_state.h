@@ -17,6 +17,7 @@ class Profiler;
 struct RunState {
   int depth = 0;         // runs inside of runs
   bool watched = false;  // one of the next two is there
+  bool quiet = false;    // a lock is held: nobody is asked whether to go on
   const CancellationScope* cancellation = nullptr;
   Profiler* profiler = nullptr;
   uint32_t turns_left = 1, turns_period = 1;  // of loops, until somebody asks whether to go on
@@ -44,6 +45,18 @@ class RunDepth {
   static constexpr int most = 1000;
   [[noreturn]] void refuse();
   RunState& state_;
+};
+
+/// While it lives, loops on this thread are not interrupted: for those who hold a lock.
+class Uninterrupted {
+ public:
+  Uninterrupted() : before_(run_state.quiet) { run_state.quiet = true; }
+  ~Uninterrupted() { run_state.quiet = before_; }
+  Uninterrupted(const Uninterrupted&) = delete;
+  Uninterrupted& operator=(const Uninterrupted&) = delete;
+
+ private:
+  bool before_;
 };
 
 /// Throws CancelledError if what runs on this thread was cancelled.
