@@ -18,6 +18,7 @@
 #include "thalweg/graph/control_flow.h"
 #include "thalweg/graph/function.h"
 #include "thalweg/graph/optimizer_options.h"
+#include "thalweg/graph/over_rows.h"
 #include "thalweg/graph/profile.h"
 #include "thalweg/io/npy.h"
 #include "thalweg/io/serialize_tensor.h"

@@ -82,7 +82,8 @@ class Writer {
     std::string label = n.op->name, look;
     std::string_view leaf = std::string_view(n.name).substr(n.name.find_last_of('/') + 1);
     if (is_argument(n)) {
-      label = "argument " + std::string(leaf);
+      auto position = std::find(graph_.arguments.begin(), graph_.arguments.end(), &n) - graph_.arguments.begin();
+      label = "argument " + (leaf.starts_with(n.op->name) ? std::to_string(position) : std::string(leaf));
       look = ", shape=ellipse, fillcolor=\"#e6f4ea\"";
     } else if (n.is_constant()) {
       bool handle = n.constant.dtype() == DType::resource;
