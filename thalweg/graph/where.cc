@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
 #include <unwind.h>
 
 #include <array>
@@ -63,9 +64,18 @@ bool is_outside(const void* pc) {
 /// the next one the distance on the stack is always the same, as long as no frame has a size of its own in every call.
 class Frames {
  public:
+  Frames() {
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+    void* lowest = nullptr;
+    size_t bytes = 0;
+    if (pthread_attr_getstack(&attributes, &lowest, &bytes) == 0) stack_ = {reinterpret_cast<uintptr_t>(lowest), bytes};
+    pthread_attr_destroy(&attributes);
+  }
+
   /// Whether everything up to the first caller outside is known. A gradient is made by a template of this library, so
   /// what called that must be known too.
-  bool find(const void* pc, const char* at, Where& to) const {
+  [[gnu::no_sanitize_address]] bool find(const void* pc, const char* at, Where& to) const {
     for (int depth = 0; depth < most_frames; ++depth) {
       const Frame& f = frames_[index(pc)];
       if (f.pc != pc) {
@@ -73,6 +83,7 @@ class Frames {
         return !is_program() && !own_code().has(pc) && !to.gradient_of;
       }
       at += f.step;
+      if (reinterpret_cast<uintptr_t>(at) - stack_.lowest > stack_.bytes) return false;
       const void* next = *reinterpret_cast<const void* const*>(at - sizeof(void*));
       if (f.outside) {
         to.at = pc;
@@ -130,7 +141,12 @@ class Frames {
     return w.depth < most_frames ? _URC_NO_REASON : _URC_END_OF_STACK;
   }
 
+  struct Stack {
+    uintptr_t lowest = 0;
+    size_t bytes = 0;
+  };
   std::array<Frame, size> frames_ = {};
+  Stack stack_;
   int failures_ = 0;
 };
 
