@@ -37,14 +37,18 @@ std::string message(const std::function<void()>& call) {
   return "";
 }
 
-bool has_names() { return __has_include(<backtrace.h>); }
+#if __has_include(<backtrace.h>)
+constexpr bool has_names = true;
+#else
+constexpr bool has_names = false;
+#endif
 
 TEST(Where, ErrorsNameTheNodeAndItsMaker) {
   auto f = function([](const Tensor& x, const Tensor& i) { return program::look_up(x, i); });
   for (int i = 0; i < 3; ++i) {
     std::string text = message([&] { f(ones({4 + i, 2}), Tensor{77}); });
     EXPECT_NE(text.find("[[node GatherV2]]"), std::string::npos) << text;
-    if (has_names()) {
+    if (has_names) {
       EXPECT_NE(text.find("program::look_up("), std::string::npos) << text;
     }
   }
@@ -58,11 +62,11 @@ TEST(Where, GradientsNameTheOp) {
     std::string text = describe(n.where);
     from_matmul += text.ends_with(", for the gradient of MatMul");
     if (std::string_view(n.op->name) == "MatMul" && !n.where.gradient_of) ++plain;
-    if (has_names() && n.where.kind == graph::Where::address) {
+    if (has_names && n.where.kind == graph::Where::address) {
       EXPECT_NE(text.find("program::derive("), std::string::npos) << n.name << ": " << text;
     }
   }
-  if (has_names()) {
+  if (has_names) {
     EXPECT_GE(from_matmul, 2);
   }
   EXPECT_EQ(plain, 1);
@@ -75,7 +79,7 @@ TEST(Where, SurvivesPasses) {
   });
   ConcreteFunction concrete = f.get_concrete_function(TensorSpec({8, 8}), TensorSpec(Shape{1}, DType::int32));
   for (const graph::Node& n : concrete.body()->optimized_graph().nodes())
-    if (!n.is_constant() && !n.inputs.empty() && has_names()) {
+    if (!n.is_constant() && !n.inputs.empty() && has_names) {
       EXPECT_NE(describe(n.where), "") << n.name;
     }
 }

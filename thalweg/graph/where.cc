@@ -150,9 +150,25 @@ class Frames {
   int failures_ = 0;
 };
 
+constinit thread_local Frames* known_frames [[gnu::tls_model("initial-exec")]] = nullptr;
+constinit thread_local bool thread_ends [[gnu::tls_model("initial-exec")]] = false;
+[[gnu::noinline]] Frames& make_frames() {
+  struct Owner {
+    Frames frames;
+    ~Owner() {
+      known_frames = nullptr;
+      thread_ends = true;
+    }
+  };
+  thread_local const std::unique_ptr<Owner> owner = std::make_unique<Owner>();
+  known_frames = &owner->frames;
+  return *known_frames;
+}
+
 [[gnu::noinline]] void find_caller(const void* pc, const char* at, Where& to) {
-  thread_local std::unique_ptr<Frames> frames = std::make_unique<Frames>();
-  if (!frames->find(pc, at, to) && !frames->gives_up()) frames->learn(to);
+  if (thread_ends) return;
+  Frames& frames = known_frames ? *known_frames : make_frames();
+  if (!frames.find(pc, at, to) && !frames.gives_up()) frames.learn(to);
 }
 
 }  // namespace
