@@ -8,7 +8,9 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string_view>
+#include <unordered_set>
 
 #include "thalweg/autodiff/backprop.h"
 #include "thalweg/graph/symbols.h"
@@ -54,10 +56,22 @@ bool is_program() {
   return own;
 }
 
-// Whether code belongs to the user. Where library and program are one file, names must tell.
-bool is_outside(const void* pc) {
-  if (!own_code().has(pc)) return true;
-  return is_program() && !is_library_symbol(pc);
+/// Where library and program are one file, only names tell them apart, and reading those takes long: callers are kept
+/// as they are until somebody asks.
+constexpr size_t most_callers = 16;
+using Callers = std::array<const void*, most_callers>;
+const Callers* intern(const Callers& callers) {
+  struct Hash {
+    size_t operator()(const Callers& c) const {
+      size_t hash = 0;
+      for (const void* pc : c) hash = (hash ^ reinterpret_cast<uintptr_t>(pc)) * 0x9E3779B97F4A7C15u;
+      return hash ^ hash >> 32;
+    }
+  };
+  static std::mutex mutex;
+  static auto& kept = *new std::unordered_set<Callers, Hash>;
+  std::lock_guard lock(mutex);
+  return &*kept.insert(callers).first;
 }
 
 /// How far frames are apart, learned from the unwinder, which takes microseconds: from the return address of a call to
@@ -76,47 +90,59 @@ class Frames {
   /// Whether everything up to the first caller outside is known. A gradient is made by a template of this library, so
   /// what called that must be known too.
   [[gnu::no_sanitize_address]] bool find(const void* pc, const char* at, Where& to) const {
-    for (int depth = 0; depth < most_frames; ++depth) {
+    const bool one_file = is_program();
+    Callers callers = {};
+    for (size_t depth = 0; depth < most_frames; ++depth) {
+      if (one_file) {
+        callers[depth] = pc;
+        if (depth + 1 == most_callers) break;
+      }
       const Frame& f = frames_[index(pc)];
       if (f.pc != pc) {
         to.at = pc;
-        return !is_program() && !own_code().has(pc) && !to.gradient_of;
+        return !one_file && !own_code().has(pc) && !to.gradient_of;
       }
       at += f.step;
       if (reinterpret_cast<uintptr_t>(at) - stack_.lowest > stack_.bytes) return false;
-      const void* next = *reinterpret_cast<const void* const*>(at - sizeof(void*));
-      if (f.outside) {
+      const void* next = f.step ? *reinterpret_cast<const void* const*>(at - sizeof(void*)) : nullptr;
+      if (f.last && one_file) break;
+      if (f.last) {
         to.at = pc;
-        to.next = f.step ? next : nullptr;
+        to.next = next;
         return true;
       }
       pc = next;
     }
-    return false;
+    if (!one_file) return false;
+    to.at = nullptr;
+    to.next = intern(callers);
+    return true;
   }
-  void learn(Where& to) {
-    Walk walk{*this, to};
+  void learn(const void* pc, Where& to) {
+    Walk walk{*this, to, pc};
     to.at = nullptr;
     _Unwind_Backtrace(visit, &walk);
-    failures_ = to.at ? 0 : failures_ + 1;
+    if (is_program() && walk.depth) to.next = intern(walk.callers);
+    failures_ = to.at || to.next ? 0 : failures_ + 1;
   }
   /// A program without names: nothing more will be found.
   bool gives_up() const { return failures_ > 8; }
 
  private:
-  static constexpr int most_frames = 40;
-  static constexpr size_t size = 1024;
+  static constexpr size_t most_frames = 40, size = 1024;
   struct Frame {
     const void* pc = nullptr;
     ptrdiff_t step = 0;
-    bool outside = false;
+    bool last = false;  // nobody asks for what is further out
   };
   struct Walk {
     Frames& frames;
     Where& to;
+    const void* first;  // frames before it are those of this search
     const void* pc = nullptr;
     uintptr_t at = 0;
-    int depth = 0;
+    size_t depth = 0;
+    Callers callers = {};
   };
 
   static size_t index(const void* pc) {
@@ -126,6 +152,7 @@ class Frames {
     Walk& w = *static_cast<Walk*>(state);
     const void* pc = reinterpret_cast<const void*>(_Unwind_GetIP(context));
     const uintptr_t at = _Unwind_GetCFA(context);
+    if (w.depth == 0 && pc != w.first) return _URC_NO_REASON;
     const bool found = w.to.at != nullptr;
     if (w.pc) w.frames.frames_[index(w.pc)] = {w.pc, static_cast<ptrdiff_t>(at - w.at), found};
     if (found) {
@@ -134,11 +161,15 @@ class Frames {
     }
     w.pc = pc;
     w.at = at;
-    if (++w.depth > 2 && is_outside(pc)) {
-      w.frames.frames_[index(pc)] = {pc, 0, true};
-      w.to.at = pc;
+    if (is_program()) {
+      w.callers[w.depth] = pc;
+      if (++w.depth == most_callers) return _URC_END_OF_STACK;
+      w.frames.frames_[index(pc)] = {pc, 0, true};  // the outermost, until another one is seen
+      return _URC_NO_REASON;
     }
-    return w.depth < most_frames ? _URC_NO_REASON : _URC_END_OF_STACK;
+    w.frames.frames_[index(pc)] = {pc, 0, true};
+    if (!own_code().has(pc)) w.to.at = pc;
+    return ++w.depth < most_frames ? _URC_NO_REASON : _URC_END_OF_STACK;
   }
 
   struct Stack {
@@ -168,7 +199,7 @@ constinit thread_local bool thread_ends [[gnu::tls_model("initial-exec")]] = fal
 [[gnu::noinline]] void find_caller(const void* pc, const char* at, Where& to) {
   if (thread_ends) return;
   Frames& frames = known_frames ? *known_frames : make_frames();
-  if (!frames.find(pc, at, to) && !frames.gives_up()) frames.learn(to);
+  if (!frames.find(pc, at, to) && !frames.gives_up()) frames.learn(pc, to);
 }
 
 }  // namespace
@@ -188,15 +219,21 @@ void set_line_source(const std::string* (*current_line)()) {
   // The frame address is where the caller's was saved; the return address lies above it.
   const char* frame = static_cast<const char*>(__builtin_frame_address(0));
   find_caller(__builtin_return_address(0), frame + 2 * sizeof(void*), where);
-  where.kind = where.at ? Where::address : Where::unknown;
+  where.kind = where.at || where.next ? Where::address : Where::unknown;
   return where;
 }
 
 std::string describe(const Where& where) {
   std::string text;
   if (where.kind == Where::text) text = *static_cast<const std::string*>(where.at);
-  if (where.kind == Where::address)
+  if (where.kind == Where::address && where.at)
     text = describe_code(where.next && is_library_symbol(where.at) ? where.next : where.at);
+  if (where.kind == Where::address && !where.at)
+    for (const void* pc : *static_cast<const Callers*>(where.next))
+      if (pc && !is_library_symbol(pc)) {
+        text = describe_code(pc);
+        break;
+      }
   if (!text.empty() && where.gradient_of) text += std::string(", for the gradient of ") + where.gradient_of;
   return text;
 }

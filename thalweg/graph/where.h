@@ -12,7 +12,7 @@ struct Where {
   enum Kind : uint8_t { unknown, address, text };
   Kind kind = unknown;
   const void* at = nullptr;           // the place a call returns to, or a std::string that is there forever
-  const void* next = nullptr;         // for a template of this library in the program: the place it returns to
+  const void* next = nullptr;         // the place after that; where `at` is null, a list of them
   const char* gradient_of = nullptr;  // the op, where a gradient made the node
 };
 
