@@ -30,6 +30,13 @@ thalweg_find_dependency(openblas HEADER cblas.h LIBRARY openblas SUFFIXES openbl
 thalweg_find_dependency(lapacke HEADER lapacke.h LIBRARY liblapacke.a lapacke)
 set_target_properties(thalweg_dependency_lapacke PROPERTIES INTERFACE_LINK_LIBRARIES thalweg_dependency_openblas)
 
+# The lines of a program for error messages: GCC brings the library, other compilers do without.
+execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -print-file-name=libbacktrace.a OUTPUT_VARIABLE thalweg_backtrace
+                OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(NOT EXISTS "${thalweg_backtrace}")
+  set(thalweg_backtrace "")
+endif()
+
 set(THALWEG_DEPENDENCIES
     thalweg_dependency_onednn thalweg_dependency_re2 thalweg_dependency_lapacke
-    thalweg_dependency_openblas fmt::fmt ZLIB::ZLIB Threads::Threads ${CMAKE_DL_LIBS} gomp)
+    thalweg_dependency_openblas fmt::fmt ZLIB::ZLIB Threads::Threads ${CMAKE_DL_LIBS} gomp ${thalweg_backtrace})

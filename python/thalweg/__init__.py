@@ -17,6 +17,7 @@ from thalweg._indexed_slices import IndexedSlices, IndexedSlicesSpec
 from thalweg._logging import get_logger
 from thalweg._module import Module
 from thalweg._name_scope import name_scope
+from thalweg._profile import profile
 from thalweg._tape import GradientTape, UnconnectedGradients
 from thalweg._tensor_array import TensorArray, TensorArraySpec
 from thalweg._thalweg import Tensor, constant, convert_to_tensor, is_tensor

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import os
 import sys
 import threading
 import weakref
@@ -10,6 +11,9 @@ from thalweg import _thalweg, nest
 from thalweg._thalweg import Tensor, VariableBase, convert_to_tensor
 from thalweg.errors import OperatorNotAllowedInGraphError
 from thalweg.specs import TensorSpec
+
+
+_thalweg.name_lines(os.path.dirname(os.path.abspath(__file__)) + os.sep)  # errors name the user's, not these
 
 
 def run_functions_eagerly(run_eagerly):
@@ -213,6 +217,19 @@ class ConcreteFunction:
     def graph(self):
         """What was traced."""
         return FuncGraph(self._body)
+
+    def summary(self):
+        """What it consists of: arguments, results and parameters, ops by count, fused clusters, memory of a run."""
+        return _thalweg.summary(self._body)
+
+    def to_dot(self, optimized=False):
+        """The graph in Graphviz's language; `optimized`: as it runs, after the passes."""
+        return _thalweg.to_dot(self._body, optimized)
+
+    def write_dot(self, path, optimized=False):
+        """Writes the graph for `dot -Tsvg`."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.to_dot(optimized))
 
     @property
     def variables(self):

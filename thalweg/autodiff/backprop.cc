@@ -9,6 +9,9 @@
 #include "thalweg/ops/indexed_slices.h"
 
 namespace thalweg::autodiff {
+
+constinit thread_local const Op* gradient_in_progress [[gnu::tls_model("initial-exec")]] = nullptr;
+
 namespace {
 
 /// A few tensors without a vector: ops have seldom more than eight inputs.
@@ -109,7 +112,10 @@ void Backprop::run_entry(const Entry& e) {
     Tensors input_grads(e.inputs);
     GradCall call(*e.op, e.input_tensors(), e.output_tensors(), output_grads.all(), AttrsRef(e.attrs),
                   input_grads.all(), wanted);
-    e.op->grad(call);
+    {
+      GradientOf naming(e.op);
+      e.op->grad(call);
+    }
     for (uint32_t i = 0; i < e.inputs; ++i)
       if (input_grads[i].defined()) accumulate(e, e.input_tensors()[i], std::move(input_grads[i]));
     return;

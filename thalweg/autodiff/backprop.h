@@ -6,6 +6,19 @@
 
 namespace thalweg::autodiff {
 
+/// The op whose gradient is computed now on this thread, or null: traced nodes remember it.
+extern constinit thread_local const Op* gradient_in_progress [[gnu::tls_model("initial-exec")]];
+class GradientOf {
+ public:
+  explicit GradientOf(const Op* op) : before_(gradient_in_progress) { gradient_in_progress = op; }
+  ~GradientOf() { gradient_in_progress = before_; }
+  GradientOf(const GradientOf&) = delete;
+  GradientOf& operator=(const GradientOf&) = delete;
+
+ private:
+  const Op* before_;
+};
+
 /// One backward pass for one tape.
 class Backprop {
  public:

@@ -5,6 +5,7 @@
 #include "thalweg/graph/branches.h"
 #include "thalweg/graph/conditional_gradient.h"
 #include "thalweg/graph/loop_gradient.h"
+#include "thalweg/graph/run_state.h"
 #include "thalweg/ops/comparison.h"
 #include "thalweg/ops/math.h"
 
@@ -74,6 +75,7 @@ void infer_case(InferCall& c) {
 
 // TensorFlow's truth: a scalar that is not zero, a text that is not empty, or anything with elements.
 bool is_true(const Tensor& t) {
+  if (t.dtype() == DType::bool_ && t.rank() == 0 && !t.is_symbolic()) return *t.mutable_data<bool>();
   if (t.rank() != 0) return t.size() != 0;
   return static_cast<bool>(t);
 }
@@ -140,6 +142,7 @@ void run_while(const KernelCall& c) {
     retain(c.tensor(i).impl());
   }
   for (;;) {
+    note_turn();
     TensorImpl* goes_on;
     condition.run(values.arguments(), {&goes_on, 1});
     if (!is_true(Tensor(goes_on))) break;

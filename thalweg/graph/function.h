@@ -121,7 +121,7 @@ template <class R, class... A> class Function<R(A...)> {
   }
   graph::TraceBody tracer(const std::remove_cvref_t<A>&... arguments) const {
     return [&, state = state_.get()](std::span<const Tensor> symbolic) {
-      auto next = [i = size_t{0}, symbolic]() mutable { return symbolic[i++]; };
+      [[maybe_unused]] auto next = [i = size_t{0}, symbolic]() mutable { return symbolic[i++]; };
       // Braces: in the order of the arguments.
       std::tuple<std::remove_cvref_t<A>...> traced{graph::with_tensors(arguments, next)...};
       graph::Traced result;

@@ -6,6 +6,7 @@
 #include "thalweg/core/variable_resource.h"
 #include "thalweg/graph/gradient.h"
 #include "thalweg/graph/passes/pass.h"
+#include "thalweg/graph/run_state.h"
 #include "thalweg/ops/inspection.h"
 
 namespace thalweg {
@@ -22,12 +23,14 @@ FunctionBody::FunctionBody(std::string name, graph::Graph graph) : name_(std::mo
 }
 FunctionBody::~FunctionBody() = default;
 
-const graph::Plan& FunctionBody::plan() const {
+const graph::Plan& FunctionBody::make_plan() const {
+  graph::Uninterrupted locked;
   std::call_once(planned_, [&] {
     // Where every op is looked at as it runs, every op must run.
     bool inspected = detail::inspected.load(std::memory_order_relaxed);
     optimized_ = inspected ? graph_.copy() : graph::optimize(graph_);
     plan_ = std::make_unique<graph::Plan>(optimized_, optimized_.arguments, optimized_.results);
+    ready_.store(plan_.get(), std::memory_order_release);
   });
   return *plan_;
 }
@@ -38,6 +41,7 @@ const graph::Graph& FunctionBody::optimized_graph() const {
 }
 
 const graph::Gradient& FunctionBody::gradient() const {
+  graph::Uninterrupted locked;
   std::lock_guard lock(gradient_mutex_);
   if (!gradient_) gradient_ = graph::make_gradient(*this);
   return *gradient_;

@@ -36,10 +36,15 @@ class THALWEG_API FunctionBody : public std::enable_shared_from_this<FunctionBod
 
   /// Made at the first use: the graph after the passes, and the plan that runs it.
   const graph::Graph& optimized_graph() const;
-  const graph::Plan& plan() const;
+  const graph::Plan& plan() const {
+    const graph::Plan* made = ready_.load(std::memory_order_acquire);
+    return made ? *made : make_plan();
+  }
   const graph::Gradient& gradient() const;
 
  private:
+  const graph::Plan& make_plan() const;
+
   std::string name_;
   graph::Graph graph_;
   bool stateful_ = false;
@@ -47,6 +52,7 @@ class THALWEG_API FunctionBody : public std::enable_shared_from_this<FunctionBod
   mutable std::once_flag planned_;
   mutable graph::Graph optimized_;
   mutable std::unique_ptr<const graph::Plan> plan_;
+  mutable std::atomic<const graph::Plan*> ready_{nullptr};
   mutable std::recursive_mutex gradient_mutex_;
   mutable std::unique_ptr<const graph::Gradient> gradient_;
 };

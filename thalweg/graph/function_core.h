@@ -28,6 +28,12 @@ class THALWEG_API ConcreteFunction {
   const std::string& name() const { return body_->name(); }
   const graph::Graph& graph() const { return body_->graph(); }
   const FunctionAttr& body() const { return body_; }
+  /// What it consists of: arguments, results and parameters, ops by count, fused clusters, and the memory of a run.
+  std::string summary() const;
+  /// The graph in Graphviz's language, with a box for each name scope; `optimized`: as it runs, after the passes.
+  std::string to_dot(bool optimized = false) const;
+  /// The same as a file, for `dot -Tsvg`.
+  void write_dot(const std::string& path, bool optimized = false) const;
   /// Calls it with one tensor per argument of the graph.
   std::vector<Tensor> operator()(const std::vector<Tensor>& arguments) const;
 

@@ -81,6 +81,7 @@ Node& Graph::append(const Node& like, std::vector<Value> inputs, std::vector<Nod
   n.dims = like.dims;
   n.name = like.name;
   n.constant = like.constant;
+  n.where = like.where;
   n.id = static_cast<int>(nodes_.size() - 1);
   return n;
 }

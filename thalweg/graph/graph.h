@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "thalweg/core/unique_names.h"
+#include "thalweg/graph/where.h"
 #include "thalweg/ops/op.h"
 
 namespace thalweg::graph {
@@ -38,7 +39,8 @@ struct Node {
   std::vector<Shape> dims = {};  // where results are vectors of integers: what is known of the dimensions they hold
   std::string name = {};
   Tensor constant = {};
-  int id = 0;  // nodes are in program order
+  int id = 0;        // nodes are in program order
+  Where where = {};  // in the program that was traced
 
   bool is_constant() const { return constant.defined(); }
   /// Whether it does something that is seen even when no result is used.

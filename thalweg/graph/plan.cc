@@ -1,8 +1,13 @@
 #include "thalweg/graph/plan.h"
 
+#include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "thalweg/core/error.h"
+#include "thalweg/graph/plan_frame.h"
+#include "thalweg/graph/profiler.h"
+#include "thalweg/graph/run_state.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/inspection.h"
 
@@ -48,31 +53,14 @@ bool is_static(const Node& n) {
   return known;
 }
 
+bool is_held(const TensorImpl& t) { return t.refs.load(std::memory_order_acquire) != 1; }
+
 }  // namespace
 
-/// The values of one run; what is left is given back at its end.
-class Plan::Frame {
- public:
-  explicit Frame(const Plan& plan) : plan_(plan) {
-    size_t size = plan.num_slots_ + plan.most_inputs_;
-    if (size > few_.size()) many_ = std::make_unique_for_overwrite<TensorImpl*[]>(size);
-    slots_ = many_ ? many_.get() : few_.data();
-    for (uint32_t i = plan.first_computed_; i < plan.num_slots_; ++i) slots_[i] = nullptr;
-  }
-  ~Frame() {
-    for (uint32_t i = plan_.first_computed_; i < plan_.num_slots_; ++i) release(slots_[i]);
-  }
-  Frame(const Frame&) = delete;
-  Frame& operator=(const Frame&) = delete;
-  TensorImpl** slots() { return slots_; }
-  TensorImpl** inputs() { return slots_ + plan_.num_slots_; }
-
- private:
-  const Plan& plan_;
-  std::array<TensorImpl*, 48> few_;
-  std::unique_ptr<TensorImpl*[]> many_;
-  TensorImpl** slots_;
-};
+Plan::~Plan() {
+  delete spare_.load();
+  for (Frame* f : spares_) delete f;
+}
 
 Plan::Plan(const Graph& graph, const std::vector<Node*>& arguments, const std::vector<Value>& results,
            bool keep_effects) {
@@ -83,7 +71,13 @@ Plan::Plan(const Graph& graph, const std::vector<Node*>& arguments, const std::v
     if (needed[static_cast<size_t>(n.id)] && !n.is_constant() && !is_argument) add_step(n);
   }
   for (const Value& v : results) results_.push_back(slot_of(v));
-  find_last_uses();
+  place_values();
+  find_direct_steps();
+  find_deaths();
+  std::vector<uint32_t> distinct = results_;
+  std::sort(distinct.begin(), distinct.end());
+  shared_results_ = std::adjacent_find(distinct.begin(), distinct.end()) != distinct.end() ||
+                    (!distinct.empty() && distinct.front() < first_computed_);
 }
 
 // Arguments first, then constants, then what is computed.
@@ -107,7 +101,7 @@ void Plan::number_values(const Graph& graph, const std::vector<Node*>& arguments
 }
 
 void Plan::add_step(const Node& n) {
-  Step& s = steps_.emplace_back();
+  PlanStep& s = steps_.emplace_back();
   s.op = n.op;
   s.attrs = n.attrs;
   s.node = &n;
@@ -117,89 +111,240 @@ void Plan::add_step(const Node& n) {
   s.first_output = first_slots_[static_cast<size_t>(n.id)];
   s.num_outputs = static_cast<uint32_t>(n.results.size());
   s.infer = !is_static(n);
+  calls_functions_ |= n.op->follow != nullptr;
   most_inputs_ = std::max(most_inputs_, s.num_inputs);
 }
 
-void Plan::find_last_uses() {
+// A frame is worth its while for a plan with memory in it, or with several blocks; else every block is fresh.
+void Plan::place_values() {
+  memory_ = plan_memory({steps_, inputs_, results_, specs_, first_computed_});
+  constexpr long few = 3;
+  framed_ = memory_.arena_bytes > 0 || std::count_if(memory_.places.begin(), memory_.places.end(),
+                                                     [](Place p) { return p != Place::fresh; }) > few;
+  if (framed_) return;
+  std::fill(memory_.places.begin(), memory_.places.end(), Place::fresh);
+  for (PlanStep& s : steps_) s.fresh = s.num_outputs > 0;
+}
+
+// Steps that do nothing but run their kernel on values that lie in their blocks.
+void Plan::find_direct_steps() {
+  for (PlanStep& s : steps_) {
+    s.direct = !s.infer && !s.op->traits.view;
+    for (uint32_t i = 0; i < s.num_outputs; ++i) {
+      const Spec& result = spec(s.first_output + i);
+      s.direct =
+          s.direct && !is_object(result.dtype) &&
+          static_cast<size_t>(result.shape.num_elements()) * size_of(result.dtype) <= sizeof(TensorImpl::inline_data);
+    }
+  }
+}
+
+void Plan::find_deaths() {
   constexpr uint32_t never = ~0u;
+  const auto num_steps = static_cast<uint32_t>(steps_.size());
   std::vector<uint32_t> last(num_slots_, never);
-  for (uint32_t k = 0; k < steps_.size(); ++k) {
-    const Step& s = steps_[k];
+  for (uint32_t k = 0; k < num_steps; ++k) {
+    const PlanStep& s = steps_[k];
     for (uint32_t i = 0; i < s.num_outputs; ++i) last[s.first_output + i] = k;  // results nobody reads
     for (uint32_t i = 0; i < s.num_inputs; ++i) last[inputs_[s.first_input + i]] = k;
   }
   for (uint32_t slot : results_) last[slot] = never;
-  for (uint32_t k = 0; k < steps_.size(); ++k) {
-    Step& s = steps_[k];
-    s.first_dead = static_cast<uint32_t>(dead_.size());
+  for (uint32_t k = 0; k < num_steps; ++k) {
+    PlanStep& s = steps_[k];
     s.temporaries = 0;
-    auto die = [&](uint32_t slot) {
-      if (slot < first_computed_ || last[slot] != k) return;
-      dead_.push_back(slot);
-      last[slot] = never;
-    };
     for (uint32_t i = 0; i < s.num_inputs && i < 32; ++i) {
       uint32_t slot = inputs_[s.first_input + i];
       if (slot >= first_computed_ && last[slot] == k) s.temporaries |= 1u << i;
     }
-    for (uint32_t i = 0; i < s.num_inputs; ++i) die(inputs_[s.first_input + i]);
-    for (uint32_t i = 0; i < s.num_outputs; ++i) die(s.first_output + i);
-    s.num_dead = static_cast<uint32_t>(dead_.size()) - s.first_dead;
+    if (s.num_outputs && place_of(s.first_output) == Place::arena) s.temporaries = 0;
   }
+  // The arena's values live as long as their views.
+  std::vector<uint32_t> count(num_steps + 1);
+  for (uint32_t slot = first_computed_; slot < num_slots_; ++slot) {
+    if (place_of(slot) == Place::arena) last[slot] = memory_.ends[slot - first_computed_];
+    if (last[slot] != never) ++count[last[slot]];
+  }
+  uint32_t next = 0;
+  for (uint32_t k = 0; k < num_steps; ++k) {
+    steps_[k].first_dead = next;
+    steps_[k].num_dead = count[k];
+    next += std::exchange(count[k], next);
+  }
+  dead_.resize(next);
+  for (uint32_t slot = num_slots_; slot-- > first_computed_;)  // views before what they show
+    if (last[slot] != never) dead_[count[last[slot]]++] = slot;
 }
 
-void Plan::run_step(const Step& s, TensorImpl** slots, TensorImpl** inputs) const {
-  for (uint32_t i = 0; i < s.num_inputs; ++i) inputs[i] = slots[inputs_[s.first_input + i]];
-  std::span<const TensorRef> in(reinterpret_cast<const TensorRef*>(inputs), s.num_inputs);
-  std::span<TensorImpl*> out(slots + s.first_output, s.num_outputs);
+// The results' blocks, as far as they are not there from the run before.
+inline void Plan::make_fresh(const PlanStep& s, std::span<TensorImpl*> out) const {
   const Spec* specs = specs_.data() + (s.first_output - first_computed_);
-  for (uint32_t i = 0; i < s.num_outputs; ++i) {
-    TensorImpl* o = TensorImpl::make();
+  const Place* places = memory_.places.data() + (s.first_output - first_computed_);
+  for (size_t i = 0; i < out.size(); ++i) out[i] = places[i] == Place::fresh ? nullptr : out[i];
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (out[i]) continue;
+    TensorImpl* o = out[i] = TensorImpl::make();
     o->device = thread_state.device;
-    out[i] = o;
     if (s.infer) continue;
     o->shape = specs[i].shape;
     o->dtype = specs[i].dtype;
+    if (s.direct) o->data = o->inline_data;
   }
-  try {
+}
+
+inline void Plan::run_step(const PlanStep& s, TensorImpl** slots) const {
+  TensorImpl** inputs = slots + num_slots_;
+  bool large = !s.direct;
+  for (uint32_t i = 0; i < s.num_inputs; ++i) {
+    inputs[i] = slots[inputs_[s.first_input + i]];
+    large |= inputs[i]->buffer != nullptr;
+  }
+  std::span<const TensorRef> in(reinterpret_cast<const TensorRef*>(inputs), s.num_inputs);
+  std::span<TensorImpl*> out(slots + s.first_output, s.num_outputs);
+  if (s.fresh) make_fresh(s, out);
+  if (!large) {  // everything lies in the blocks: nothing to allocate, and nothing to gain from flushing denormals
+    s.op->kernel.run(KernelCall(*s.op, in, s.attrs, out));
+  } else {
     if (s.infer) {
       InferCall call(*s.op, in, s.attrs, out);
       s.op->infer(call);
     }
     detail::compute(*s.op, in, s.attrs, out, s.temporaries);
-  } catch (...) {
-    for (TensorImpl* o : out)
-      if (!o->data) o->dtype = DType::invalid;  // described, but without memory
-    throw;
   }
   if (detail::inspected.load(std::memory_order_relaxed)) [[unlikely]]
     detail::inspect(*s.op, in, out);
 }
 
-void Plan::run(std::span<const TensorRef> arguments, std::span<TensorImpl*> results) const {
-  Frame frame(*this);
-  TensorImpl** slots = frame.slots();
-  for (uint32_t i = 0; i < num_arguments_; ++i) slots[i] = arguments[i].p;
-  for (uint32_t i = num_arguments_; i < first_computed_; ++i) slots[i] = constants_[i - num_arguments_].get();
-  const Step* step = nullptr;
+// As above, while somebody may stop or measure it.
+void Plan::run_step_watched(const PlanStep& s, TensorImpl** slots) const {
+  check_cancelled();
+  Profiler* profiler = run_state.profiler;
+  if (!profiler) return run_step(s, slots);
+  auto started = profiler->begin();
   try {
-    for (const Step& s : steps_) {
-      step = &s;
-      run_step(s, slots, frame.inputs());
-      for (uint32_t i = 0; i < s.num_dead; ++i) {
-        uint32_t slot = dead_[s.first_dead + i];
-        release(slots[slot]);
-        slots[slot] = nullptr;
-      }
-    }
-  } catch (Error& error) {
-    error.add_context(" [[node " + step->node->name + "]]");
+    run_step(s, slots);
+  } catch (...) {
+    profiler->abandon();
     throw;
   }
+  profiler->end(s, {reinterpret_cast<const TensorRef*>(slots + num_slots_), s.num_inputs},
+                {slots + s.first_output, s.num_outputs}, started);
+}
+
+// Nobody reads the value again, unless an op has kept it.
+void Plan::let_go(uint32_t slot, TensorImpl** slots, Frame* frame, const PlanStep& step) const {
+  TensorImpl* t = slots[slot];
+  switch (place_of(slot)) {
+    case Place::fresh:
+      release(t);
+      slots[slot] = nullptr;
+      return;
+    case Place::arena:
+      if ((is_held(*t) || !t->buffer || !t->buffer->unique()) && !frame->given_up()) [[unlikely]]
+        frame->give_up(step.first_output + step.num_outputs);
+      return;
+    case Place::block:
+    case Place::loose:
+      if (is_held(*t)) {
+        release(t);
+        frame->make_block(slot);
+        return;
+      }
+      t->track = 0;
+      if (place_of(slot) == Place::block) return;
+      if (t->buffer) std::exchange(t->buffer, nullptr)->drop();
+      t->data = nullptr;
+      t->shape = spec(slot).shape;  // whoever was written over it has left it empty
+  }
+}
+
+template <bool watched> void Plan::run_steps(TensorImpl** slots, Frame* frame) const {
+  const PlanStep* step = steps_.data();
+  try {
+    if constexpr (watched) check_cancelled();  // loops may consist of nothing else
+    for (const PlanStep* end = step + steps_.size(); step != end; ++step) {
+      const PlanStep& s = *step;
+      if (s.overwritten >= 0 && !frame->given_up()) {
+        const TensorImpl& from = *slots[s.overwritten];
+        if (is_held(from) || !from.buffer->unique()) [[unlikely]]
+          frame->give_up(s.first_output);
+      }
+      if constexpr (watched) run_step_watched(s, slots);
+      else run_step(s, slots);
+      for (uint32_t i = 0; i < s.num_dead; ++i) let_go(dead_[s.first_dead + i], slots, frame, s);
+    }
+  } catch (...) {
+    if (!frame) release_until(step, slots);
+    if (step != steps_.data() + steps_.size()) add_node(*step);
+    throw;
+  }
+}
+
+// After an exception: what steps up to this one have made.
+void Plan::release_until(const PlanStep* step, TensorImpl** slots) const {
+  if (step == steps_.data() + steps_.size()) return;
+  for (uint32_t i = first_computed_; i < step->first_output + step->num_outputs; ++i) {
+    if (slots[i] && !slots[i]->data) slots[i]->dtype = DType::invalid;  // described, but without memory
+    release(slots[i]);
+  }
+}
+
+// While an exception is handled: says where it happened.
+void Plan::add_node(const PlanStep& step) {
+  try {
+    throw;
+  } catch (Error& error) {
+    std::string where = describe(step.node->where);
+    error.add_context(" [[node " + step.node->name + "]]" + (where.empty() ? "" : " made at " + where));
+  } catch (...) {}  // another's, as it is
+}
+
+void Plan::run_in_frame(std::span<const TensorRef> arguments, std::span<TensorImpl*> results, bool watched) const {
+  FrameUse use(*this);
+  TensorImpl** slots = use.get()->slots();
+  for (uint32_t i = 0; i < num_arguments_; ++i) slots[i] = arguments[i].p;
+  if (watched) run_steps<true>(slots, use.get());
+  else run_steps<false>(slots, use.get());
+  take_results(slots, results);
+  use.end();
+}
+
+void Plan::run_on_stack(std::span<const TensorRef> arguments, std::span<TensorImpl*> results, bool watched) const {
+  TensorImpl* few[24];
+  std::unique_ptr<TensorImpl*[]> many;
+  const size_t size = num_slots_ + most_inputs_;
+  if (size > std::size(few)) many = std::make_unique_for_overwrite<TensorImpl*[]>(size);
+  TensorImpl** slots = many ? many.get() : few;
+  for (uint32_t i = 0; i < num_arguments_; ++i) slots[i] = arguments[i].p;
+  for (uint32_t i = num_arguments_; i < first_computed_; ++i) slots[i] = constants_[i - num_arguments_].get();
+  if (watched) {
+    std::fill(slots + first_computed_, slots + num_slots_, nullptr);  // it may end before a step makes them
+    run_steps<true>(slots, nullptr);
+  } else {
+    run_steps<false>(slots, nullptr);
+  }
+  take_results(slots, results);
+}
+
+// A value that the run made is the caller's from now on; others get one owner more.
+void Plan::take_results(TensorImpl** slots, std::span<TensorImpl*> results) const {
   for (size_t i = 0; i < results_.size(); ++i) {
     results[i] = slots[results_[i]];
-    retain(results[i]);
+    if (shared_results_) retain(results[i]);
   }
+  if (!shared_results_) {
+    if (framed_)
+      for (uint32_t slot : results_) slots[slot] = nullptr;
+    return;
+  }
+  for (uint32_t slot : results_)
+    if (slot >= first_computed_) release(std::exchange(slots[slot], nullptr));
+}
+
+void Plan::run(std::span<const TensorRef> arguments, std::span<TensorImpl*> results) const {
+  RunState& state = run_state;
+  RunDepth depth(state);
+  if (framed_) run_in_frame(arguments, results, state.watched);
+  else run_on_stack(arguments, results, state.watched);
 }
 
 }  // namespace thalweg::graph

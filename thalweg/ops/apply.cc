@@ -280,7 +280,7 @@ void detail::compute(const Op& op, std::span<const TensorRef> in, AttrsRef attrs
     if (TensorImpl* from = donor(op, in, *out[0], temporaries)) return compute_over(*from, op, in, attrs, out);
   if (!op.traits.view)
     for (TensorImpl* o : out)
-      if (o->shape.is_fully_defined()) o->allocate();
+      if (!o->data && o->shape.is_fully_defined()) o->allocate();  // plans may have done it
   FlushDenormals flush(any_large(in, out));
   op.kernel.run(KernelCall(op, in, attrs, out));
 }

@@ -35,7 +35,7 @@ bool fits(const FunctionBody& body, PyObject* const* args, Py_ssize_t count, Ten
 PyObject* run(const FunctionAttr& body, std::span<const TensorRef> in, bool heavy) {
   TensorImpl* result = nullptr;
   const graph::Plan& plan = body->plan();
-  if (heavy || plan.num_steps() > 4) {
+  if (heavy || plan.num_steps() > 4 || plan.calls_functions()) {
     nb::gil_scoped_release release;
     plan.run(in, {&result, 1});
   } else {

@@ -13,6 +13,8 @@ namespace thalweg::python {
 // function_type.cc
 PyObject* make_function_type();
 void set_ready(PyObject* function, FunctionAttr body);
+// run_control.cc
+void define_run_control(nb::module_& module);
 
 namespace {
 
@@ -140,6 +142,7 @@ graph::TraceBody python_body(const nb::callable& function) {
 }  // namespace
 
 void define_functions(nb::module_& module) {
+  define_run_control(module);
   nb::class_<Body>(module, "FunctionBody")
       .def_prop_ro("name", [](const Body& self) { return nb::str(self.body->name().c_str()); })
       .def_prop_ro("text", [](const Body& self) { return nb::str(self.body->graph().str().c_str()); })
