@@ -379,7 +379,7 @@ class Function(_thalweg.FunctionBase):
         name = f"__inference_{self._name}_{_next_number()}"
         names = [spec.name or f"arg{i}" for i, spec in enumerate(specs)]
         traced, created = _thalweg.trace(name, [(spec.dtype, spec.shape, spec.name) for spec in specs], body,
-                                         may_create_variables)
+                                         may_create_variables, bool(self._jit_compile))
         return ConcreteFunction(traced, found["structure"], names, specs), created
 
     def _note(self, traced):

@@ -120,6 +120,7 @@ const Trace& FunctionCore::make(const std::vector<Spec>& specs, const std::strin
 void FunctionCore::trace(Trace& to, const TraceBody& body, bool may_create_variables, bool& created_variables) {
   GraphTracer tracer(current_tracer());
   tracer.may_create_variables = may_create_variables;
+  tracer.graph().jit_compile |= options_.jit_compile;
   std::vector<Tensor> arguments;
   {
     Tracing tracing(&tracer);

@@ -119,6 +119,7 @@ Tensor take_result(const Gradient::Result& place, const std::vector<Tensor>& res
 std::unique_ptr<const Gradient> make_gradient(const FunctionBody& body) {
   auto made = std::make_unique<Gradient>();
   GraphTracer tracer(nullptr);
+  tracer.graph().jit_compile = body.graph().jit_compile;
   Tracing tracing(&tracer);
   std::vector<Tensor> arguments;
   for (size_t i = 0; i < body.num_arguments(); ++i)
@@ -160,6 +161,7 @@ std::unique_ptr<const Gradient> make_gradient(const FunctionBody& body) {
 
   Extraction extraction(graph, boundary);
   Graph backward = extraction.extract(graph.arguments, backward_results);
+  backward.jit_compile = graph.jit_compile;
   graph.truncate(boundary);
   graph.arguments = forward_arguments;
   graph.results.insert(graph.results.end(), extraction.saved().begin(), extraction.saved().end());

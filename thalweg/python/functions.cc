@@ -48,9 +48,10 @@ nb::list wrap_all(std::vector<Tensor> tensors) {
 
 // Calls `function` with one symbolic tensor per (dtype, shape, name); it returns the list of its results.
 nb::tuple trace(const std::string& name, const nb::list& specs, const nb::callable& function,
-                bool may_create_variables) {
+                bool may_create_variables, bool jit_compile) {
   GraphTracer tracer(graph::current_tracer());
   tracer.may_create_variables = may_create_variables;
+  tracer.graph().jit_compile |= jit_compile;
   {
     graph::Tracing tracing(&tracer);
     nb::list arguments;
