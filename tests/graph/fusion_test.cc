@@ -145,6 +145,31 @@ TEST(Fusion, FusedConvolutionsHaveTheSameBits) {
       }
 }
 
+TEST(Fusion, FusedOpsRefuseWhatTheirPartsRefuse) {
+  Shape open = Shape::of_rank(2), image = Shape::of_rank(4);
+  Tensor w = normal({5, 3}, 1), filter = normal({3, 3, 2, 4}, 1), vector = normal({3}, 2), two = normal({2}, 3);
+  for (bool constant : {false, true}) {
+    auto product = trace({TensorSpec(open), TensorSpec(open), TensorSpec(Shape::of_rank(1))},
+                         [&](auto x) { return std::vector{nn::bias_add(matmul(x[0], constant ? w : x[1]), x[2])}; });
+    EXPECT_EQ(product->plan().num_steps(), 1u);
+    Tensor x = normal({2, 5}, 1), wide = normal({2, 6}, 1);
+    EXPECT_THROW(run(product->plan(), 1, std::vector<TensorRef>{wide, w, vector}), InvalidArgumentError);
+    EXPECT_THROW(run(product->plan(), 1, std::vector<TensorRef>{x, w, two}), InvalidArgumentError);
+    for (bool depthwise : {false, true}) {
+      auto images = trace({TensorSpec(image), TensorSpec(image), TensorSpec(Shape::of_rank(1))}, [&](auto x) {
+        const Tensor& f = constant ? filter : x[1];
+        return std::vector{nn::bias_add(depthwise ? nn::depthwise_conv2d(x[0], f, {.strides = 1, .padding = "VALID"})
+                                                  : nn::conv2d(x[0], f, {.strides = 1, .padding = "VALID"}),
+                                        x[2])};
+      });
+      EXPECT_EQ(images->plan().num_steps(), 1u);
+      Tensor pixels = normal({1, 4, 4, 2}, 1), deep = normal({1, 4, 4, 3}, 1), small = normal({1, 2, 2, 2}, 1);
+      for (const Tensor& in : {pixels, deep, small})
+        EXPECT_THROW(run(images->plan(), 1, std::vector<TensorRef>{in, filter, two}), InvalidArgumentError);
+    }
+  }
+}
+
 TEST(Fusion, KeepFiltersThatNeverChange) {
   Tensor w = normal({3, 3, 8, 16}, 1);
   Variable v(w);

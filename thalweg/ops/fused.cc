@@ -79,7 +79,7 @@ template <class A> void check_epilogue(const InferCall& c, const A& a, int64_t c
   if (normalizes && c.dtype(0) != DType::float32) c.fail("FusedBatchNorm is for float32");
   for (int i = 2; i < c.num_inputs(); ++i) {
     if (c.dtype(i) != c.dtype(0)) c.fail("args must have the dtype of the other inputs");
-    c.require_rank(i, 1);
+    if (c.shape(i).has_rank() && c.shape(i).rank() != 1) c.fail("args must be vectors, got " + c.shape(i).brackets());
     int64_t count = c.shape(i).has_rank() ? c.shape(i)[0] : unknown;
     if (channels >= 0 && count >= 0 && count != channels)
       c.fail("args must have one element for each of the " + std::to_string(channels) + " channels, got " +
@@ -173,12 +173,14 @@ const Op& FusedConv2D = define_op({
 
 // The rest lives in plans alone, so no registry knows it: TensorFlow has a name and no kernel for one, nothing for the
 // others.
-Op in_plans_only(const char* name, const AttrType* attrs, void (*infer)(InferCall&), Kernel kernel) {
-  Op op;
+// Arguments are named as those of `like`.
+Op in_plans_only(const Op& like, const char* name, const AttrType* attrs, void (*infer)(InferCall&), Kernel kernel) {
+  Op op = like;
   op.name = name;
   op.attrs = attrs;
   op.infer = infer;
   op.kernel = kernel;
+  op.grad = nullptr;
   op.traits.not_differentiable = made_late;
   return op;
 }
@@ -196,13 +198,13 @@ template <class A> kernels::KeptFilter* kept_in(const KernelCall& c) { return c.
 }  // namespace
 
 const Contraction* find_contraction(const Op& op) {
-  static const Op depthwise =
-      in_plans_only("_FusedDepthwiseConv2dNative", attrs_of<ConvAttrs>(), infer_conv<Channels::depthwise, false>,
-                    {[](const KernelCall& c) { run_conv<Channels::depthwise>(c, nullptr); }});
-  static const Op matmul = in_plans_only("_KeptMatMul", &keeping_attrs<MatMulAttrs>(), infer_matmul<true>,
+  static const Op depthwise = in_plans_only(FusedConv2D, "_FusedDepthwiseConv2dNative", attrs_of<ConvAttrs>(),
+                                            infer_conv<Channels::depthwise, false>,
+                                            {[](const KernelCall& c) { run_conv<Channels::depthwise>(c, nullptr); }});
+  static const Op matmul = in_plans_only(FusedMatMul, "_KeptMatMul", &keeping_attrs<MatMulAttrs>(), infer_matmul<true>,
                                          {[](const KernelCall& c) { run_matmul(c, kept_in<MatMulAttrs>(c)); }});
   static const Op conv =
-      in_plans_only("_KeptConv2D", &keeping_attrs<ConvAttrs>(), infer_conv<Channels::grouped, true>,
+      in_plans_only(FusedConv2D, "_KeptConv2D", &keeping_attrs<ConvAttrs>(), infer_conv<Channels::grouped, true>,
                     {[](const KernelCall& c) { run_conv<Channels::grouped>(c, kept_in<ConvAttrs>(c)); }});
   static const Contraction all[] = {
       {find_op("MatMul"), &FusedMatMul, &matmul, types(DType::float32)},
