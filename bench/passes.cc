@@ -1,9 +1,11 @@
 // What each pass saves: processor time of a step on one thread, and number of ops, without it and with all of them.
 //   bench/passes [rounds] [cnn|mlp|resnet|resnet_norm]...       THALWEG_LIST=1 prints the graphs
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -74,17 +76,12 @@ ConcreteFunction mlp() {
 }
 
 /// ResNet-50 with frozen weights, forward; batch normalisation folded into biases, or as ops.
-ConcreteFunction resnet(bool normalizes) {
-  auto forward = function([=](const Tensor& image) {
-    auto layer = [&](const Tensor& x, int64_t size, int64_t out, int64_t stride) {
-      int64_t in = x.shape()[3];
-      float scale = 1.5f / std::sqrt(static_cast<float>(size * size * in));
-      Tensor y = nn::conv2d(x, numbers({size, size, in, out}, scale), {.strides = stride, .padding = "SAME"});
-      if (!normalizes) return nn::bias_add(y, numbers({out}));
-      return nn::fused_batch_norm(y, numbers({out}) + 1.0f, numbers({out}),
-                                  {.mean = numbers({out}), .variance = numbers({out}) + 1.0f, .is_training = false})
-          .y;
-    };
+class ResNet {
+ public:
+  explicit ResNet(bool normalizes) : normalizes_(normalizes) {}
+
+  Tensor operator()(const Tensor& image) {
+    next_ = 0;
     Tensor x = nn::max_pool2d(nn::relu(layer(image, 7, 64, 2)), {.ksize = 3, .strides = 2, .padding = "SAME"});
     const int blocks[] = {3, 4, 6, 3};
     for (int stage = 0; stage < 4; ++stage)
@@ -95,9 +92,34 @@ ConcreteFunction resnet(bool normalizes) {
         y = nn::relu(layer(y, 3, width, 1));
         x = nn::relu(layer(y, 1, 4 * width, 1) + shortcut);
       }
-    return matmul(reduce_mean(x, {.axis = {1, 2}}), numbers({2048, 1000})) + numbers({1000});
-  });
-  return forward.get_concrete_function(TensorSpec({1, 224, 224, 3}));
+    return matmul(reduce_mean(x, {.axis = {1, 2}}), weight({2048, 1000})) + weight({1000});
+  }
+
+ private:
+  // Made when the model runs op by op, constants when it is traced.
+  const Tensor& weight(const std::vector<int64_t>& shape, float scale = 0.05f, float shift = 0) {
+    if (next_ == weights_.size()) weights_.push_back(numbers(shape, scale) + shift);
+    return weights_[next_++];
+  }
+  Tensor layer(const Tensor& x, int64_t size, int64_t out, int64_t stride) {
+    int64_t in = x.shape()[3];
+    float scale = 1.5f / std::sqrt(static_cast<float>(size * size * in));
+    Tensor y = nn::conv2d(x, weight({size, size, in, out}, scale), {.strides = stride, .padding = "SAME"});
+    if (!normalizes_) return nn::bias_add(y, weight({out}));
+    const Tensor &slope = weight({out}, 0.05f, 1), offset = weight({out}), mean = weight({out}),
+                 variance = weight({out}, 0.05f, 1);
+    return nn::fused_batch_norm(y, slope, offset, {.mean = mean, .variance = variance, .is_training = false}).y;
+  }
+
+  bool normalizes_;
+  std::deque<Tensor> weights_;
+  size_t next_ = 0;
+};
+ConcreteFunction resnet(bool normalizes) {
+  auto model = std::make_shared<ResNet>(normalizes);
+  (*model)(numbers({1, 224, 224, 3}));
+  return function([model](const Tensor& image) { return (*model)(image); })
+      .get_concrete_function(TensorSpec({1, 224, 224, 3}));
 }
 
 /// What `optimize` does, without one of the passes.

@@ -276,7 +276,7 @@ def run_op(call, variables=None):
     attrs |= {attr.name: attr_value(attr.type, call.attrs[attr.name]) for attr in op_def.attr if attr.name in call.attrs}
     inputs = []
     for argument in op_def.input_arg:
-        value = call.inputs[argument.name]
+        value = call.inputs.get(argument.name, []) if argument.number_attr else call.inputs[argument.name]
         if is_variable(value):
             tensors = [variables[argument.name].handle]
         elif is_list(value):

@@ -46,6 +46,28 @@ TEST(Fusion, FuseAConvolutionItsBatchNormalisationAndItsActivation) {
   expect_same_bits(*f, {normal({1, 6, 6, 2}, 1), normal({3, 3, 2, 4}, 2)});
 }
 
+TEST(Fusion, FuseAResidual) {
+  Tensor w = normal({1, 1, 8, 8}, 1), v = normal({3, 3, 8, 8}, 2), b = normal({8}, 3);
+  for (int64_t size : {3, 12, 40}) {
+    auto f = trace({TensorSpec({2, size, size, 8})}, [&](auto x) {
+      auto layer = [&](const Tensor& t, const Tensor& filter) {
+        return nn::bias_add(nn::conv2d(t, filter, {.strides = 1, .padding = "SAME"}), b);
+      };
+      Tensor y = nn::relu(layer(x[0], v) + x[0]);
+      return std::vector{tanh(layer(y, w) + layer(y, v)), matmul(y, w[0][0]) + b + y};
+    });
+    EXPECT_EQ(count(f->graph(), "Conv2D"), 3);
+    Graph made = f->graph().copy();
+    fuse_contractions.run(made);
+    prune.run(made);
+    EXPECT_EQ(count(made, "_FusedConv2D"), 3) << made.str();
+    EXPECT_NE(made.str().find("fused_ops: [\"BiasAdd\", \"Add\", \"Relu\"]"), std::string::npos) << made.str();
+    EXPECT_NE(made.str().find("fused_ops: [\"BiasAdd\", \"Add\", \"Tanh\"]"), std::string::npos) << made.str();
+    EXPECT_EQ(count(made, "Tanh") + count(made, "Relu"), 0) << made.str();
+    expect_same_bits(*f, {normal({2, size, size, 8}, 4)});
+  }
+}
+
 TEST(Fusion, LeaveWhatOthersNeed) {
   auto used_twice = trace({TensorSpec({4, 5}), TensorSpec({5, 3}), TensorSpec({3})}, [](auto x) {
     Tensor y = matmul(x[0], x[1]), z = y + x[2];
@@ -138,9 +160,16 @@ TEST(Fusion, FusedConvolutionsHaveTheSameBits) {
                         : nn::conv2d(x[0], w, {.strides = c.stride, .padding = c.padding, .data_format = format});
                 return std::vector{nn::relu(nn::bias_add(y, x[2], {.data_format = format}))};
               });
-          EXPECT_EQ(f->plan().num_steps(), 1u) << f->optimized_graph().str();
-          for (int run = 0; run < 2; ++run)
-            expect_same_bits(*f, {normal(in, 1, dtype), weights, normal({channels}, 3, dtype)});
+          std::vector<Tensor> arguments = {normal(in, 1, dtype), weights, normal({channels}, 3, dtype)};
+          for (int run = 0; run < 2; ++run) expect_same_bits(*f, arguments);
+          // In the order of channels that it has, too.
+          Graph made = f->graph().copy();
+          for (const Pass* pass : {&fuse_contractions, &keep_filters, &prune}) pass->run(made);
+          Plan plan(made, made.arguments, made.results);
+          EXPECT_EQ(plan.num_steps(), 1u) << made.str();
+          Tensor plain = run_plain(*f, arguments)[0];
+          Tensor got = run(plan, 1, std::vector<TensorRef>(arguments.begin(), arguments.end()))[0];
+          EXPECT_TRUE(same_value(plain, got)) << made.str();
         }
       }
 }
@@ -183,6 +212,33 @@ TEST(Fusion, KeepFiltersThatNeverChange) {
   EXPECT_EQ(count(made, "_KeptConv2D"), 1) << made.str();
   EXPECT_EQ(count(made, "Conv2D"), 1) << made.str();
   for (int64_t batch : {1, 3, 32, 1, 0}) expect_same_bits(*f, {normal({batch, 12, 12, 8}, 2)});
+}
+
+TEST(Fusion, BringImagesOnceIntoTheOrderOfKernels) {
+  Variable w(normal({3, 3, 4, 8}, 1)), v(normal({3, 3, 8, 6}, 2));
+  for (int64_t batch : {int64_t{2}, unknown}) {
+    auto f = trace({TensorSpec({batch, 4, 9, 11})}, [&](auto x) {
+      auto convolve = [&](const Tensor& t, const Variable& filter, int64_t stride) {
+        return nn::conv2d(t, filter,
+                          {.strides = stride, .padding = {{0, 0}, {0, 0}, {2, 1}, {0, 1}}, .data_format = "NCHW"});
+      };
+      Tensor y = nn::relu(nn::bias_add(convolve(x[0], w, 1), normal({8}, 3), {.data_format = "NCHW"}));
+      y = nn::max_pool2d(y, {.ksize = 3, .strides = 2, .padding = "SAME", .data_format = "NCHW"}) * 0.5f + 1.0f;
+      y = nn::fused_batch_norm(
+              y, normal({8}, 4), normal({8}, 5),
+              {.mean = normal({8}, 6), .variance = abs(normal({8}, 7)), .data_format = "NCHW", .is_training = false})
+              .y;
+      Tensor z = convolve(tanh(y), v, 2);
+      return std::vector{z, reduce_sum(y, {.axis = {2, 3}}), nn::avg_pool2d(z, {.data_format = "NCHW"})};
+    });
+    EXPECT_EQ(count(f->graph(), "Transpose"), 0);
+    Graph made = f->graph().copy();
+    channels_last.run(made);
+    EXPECT_EQ(count(made, "Transpose"), 4) << made.str();
+    EXPECT_EQ(made.str().find("NCHW"), std::string::npos) << made.str();
+    for (int64_t n : {2, 1})
+      if (batch == unknown || n == batch) expect_same_bits(*f, {normal({n, 4, 9, 11}, 8)});
+  }
 }
 
 TEST(Fusion, FusionsAreSwitchedByName) {

@@ -7,16 +7,11 @@
 #include "thalweg/kernels/scratch.h"
 
 namespace thalweg::kernels {
-namespace {
-
-constexpr int64_t group_elements = 512;
-
-}  // namespace
 
 void Epilogue::add(BinaryLoop loop, const void* bias) {
   add_ = loop;
   bias_ = repeated_ = bias;
-  group_ = std::max<int64_t>(1, group_elements / std::max<int64_t>(1, channels_));
+  find_group();
   if (group_ == 1) return;
   const auto row = static_cast<size_t>(channels_ * bytes_);
   char* to = static_cast<char*>(scratch(Scratch::epilogue, row * static_cast<size_t>(group_)));
@@ -31,13 +26,20 @@ void Epilogue::normalize(const float* scale, const float* offset, const float* m
   slope_ = slope;
   offset_ = offset;
   mean_ = mean;
-  group_ = std::max<int64_t>(1, group_elements / std::max<int64_t>(1, channels_));
+  find_group();
+}
+
+void Epilogue::add_array(BinaryLoop loop, const void* whole, const void* other) {
+  add_array_ = loop;
+  whole_ = static_cast<const char*>(whole);
+  other_ = static_cast<const char*>(other);
+  find_group();
 }
 
 void Epilogue::activate(UnaryLoop loop, const void* attrs) {
   activation_ = loop;
   attrs_ = attrs;
-  group_ = std::max<int64_t>(group_, group_elements / std::max<int64_t>(1, channels_));
+  find_group();
 }
 
 // Rows without a gap between them, or one row.
@@ -48,6 +50,7 @@ void Epilogue::run(char* result, const void* bias, int64_t rows, int64_t first, 
     auto* x = reinterpret_cast<float*>(result);
     batch_norm_rows(x, rows, count, mean_ + first, slope_ + first, offset_ + first, x);
   }
+  if (add_array_) add_array_(result, other_ + (result - whole_), result, n, vector_vector, nullptr);
   if (activation_) activation_(result, result, n, attrs_);
 }
 

@@ -62,23 +62,40 @@ const kernels::BinaryLoops& adding_loops() {
   return loops;
 }
 
-// What follows the contraction, and whether its inputs from the third on suit it; `channels` may be unknown.
+/// What `fused_ops` say.
+struct Parts {
+  bool known = false, adds_bias = false, normalizes = false, adds_array = false;
+  std::string_view activation = "";
+  int num_args() const { return (adds_bias ? 1 : 0) + (normalizes ? 4 : 0) + (adds_array ? 1 : 0); }
+};
+Parts parts_of(const std::vector<std::string>& ops) {
+  Parts p;
+  size_t i = 0;
+  if (i < ops.size()) {
+    p.adds_bias = ops[i] == "BiasAdd";
+    p.normalizes = ops[i] == "FusedBatchNorm";
+    i += p.adds_bias || p.normalizes;
+  }
+  if (i == 1 && i < ops.size() && ops[i] == "Add") p.adds_array = ++i != 0;
+  if (i > 0 && i < ops.size() && is_activation(ops[i])) p.activation = ops[i++];
+  p.known = i == ops.size();
+  return p;
+}
+
+// Whether inputs from the third on suit what follows the contraction; `channels` may be unknown.
 template <class A> void check_epilogue(const InferCall& c, const A& a, int64_t channels, bool may_be_empty) {
-  const std::vector<std::string>& ops = a.fused_ops;
-  bool normalizes = !ops.empty() && ops[0] == "FusedBatchNorm";
-  bool known = ops.empty() ? may_be_empty : ops.size() <= 2 && (normalizes || ops[0] == "BiasAdd");
-  if (ops.size() == 2) known &= is_activation(ops[1]);
-  if (!known)
+  Parts p = parts_of(a.fused_ops);
+  if (!p.known || (a.fused_ops.empty() && !may_be_empty))
     c.fail(
-        "fused_ops must be BiasAdd or FusedBatchNorm, perhaps with Relu, Relu6, Elu, LeakyRelu, Tanh or Sigmoid "
-        "behind it, got " +
-        to_string(AttrValue(ops)));
-  int wanted = ops.empty() ? 0 : normalizes ? 4 : 1;
-  if (c.num_inputs() - 2 != wanted)
-    c.fail(ops[0] + " takes " + std::to_string(wanted) + " of args, got " + std::to_string(c.num_inputs() - 2));
-  if (normalizes && c.dtype(0) != DType::float32) c.fail("FusedBatchNorm is for float32");
+        "fused_ops must be BiasAdd or FusedBatchNorm, perhaps with Add and then Relu, Relu6, Elu, LeakyRelu, Tanh or "
+        "Sigmoid behind it, got " +
+        to_string(AttrValue(a.fused_ops)));
+  if (c.num_inputs() - 2 != p.num_args())
+    c.fail("fused_ops take " + std::to_string(p.num_args()) + " of args, got " + std::to_string(c.num_inputs() - 2));
+  if (p.normalizes && c.dtype(0) != DType::float32) c.fail("FusedBatchNorm is for float32");
   for (int i = 2; i < c.num_inputs(); ++i) {
     if (c.dtype(i) != c.dtype(0)) c.fail("args must have the dtype of the other inputs");
+    if (p.adds_array && i + 1 == c.num_inputs()) break;
     if (c.shape(i).has_rank() && c.shape(i).rank() != 1) c.fail("args must be vectors, got " + c.shape(i).brackets());
     int64_t count = c.shape(i).has_rank() ? c.shape(i)[0] : unknown;
     if (channels >= 0 && count >= 0 && count != channels)
@@ -88,12 +105,20 @@ template <class A> void check_epilogue(const InferCall& c, const A& a, int64_t c
 }
 
 template <class A> kernels::Epilogue epilogue(const KernelCall& c, const A& a, int64_t channels) {
+  const Parts p = parts_of(a.fused_ops);
   kernels::Epilogue made(c.dtype(), channels);
   const auto type = static_cast<size_t>(c.dtype());
-  if (a.fused_ops[0] == "BiasAdd") made.add(adding_loops().at[type][kernels::isa], c.input(2));
+  const kernels::BinaryLoop add = adding_loops().at[type][kernels::isa];
+  if (p.adds_bias) made.add(add, c.input(2));
   else made.normalize(c.input<float>(2), c.input<float>(3), c.input<float>(4), c.input<float>(5), a.epsilon);
-  if (a.fused_ops.size() > 1)
-    made.activate(activation_loops(a.fused_ops[1]).at[type][kernels::isa], &a.leakyrelu_alpha);
+  if (p.adds_array) {
+    const int i = c.num_inputs() - 1;
+    if (!(c.shape(i) == c.output_shape()))
+      c.fail("what is added must have the shape of the result, " + c.output_shape().brackets() + ", got " +
+             c.shape(i).brackets());
+    made.add_array(add, c.output(), c.input(i));
+  }
+  if (!p.activation.empty()) made.activate(activation_loops(p.activation).at[type][kernels::isa], &a.leakyrelu_alpha);
   return made;
 }
 
@@ -138,6 +163,7 @@ template <Channels channels, bool keeps> void infer_conv(InferCall& c) {
   int64_t made = filter.has_rank() ? filter[3] : unknown;
   if (channels == Channels::depthwise && made >= 0) made = filter[2] >= 0 ? filter[2] * made : unknown;
   check_epilogue(c, a, made, keeps);
+  if (parts_of(a.fused_ops).adds_array && a.data_format != "NHWC") c.fail("Add is for channels that lie last");
 }
 
 template <Channels channels> void run_conv(const KernelCall& c, kernels::KeptFilter* kept) {

@@ -10,7 +10,8 @@
 namespace thalweg::fused {
 
 /// An op that a pass puts in the place of a contraction. It takes the contraction's inputs and attributes, then the
-/// inputs of what follows, whose names stand in `fused_ops`: "BiasAdd" or "FusedBatchNorm", then perhaps an activation.
+/// inputs of what follows, whose names stand in `fused_ops`: "BiasAdd" or "FusedBatchNorm", perhaps "Add" of an array
+/// like the result, perhaps an activation.
 struct Contraction {
   const Op* plain;
   const Op* with_epilogue;

@@ -1,6 +1,6 @@
 // A product of matrices or a convolution, what is added to its channels (or a batch normalisation whose statistics are
-// given), and an activation become one op, which finishes each part of the result while that is in the cache. The op
-// calls the loops of those it stands for: no bit changes.
+// given), perhaps a residual, and an activation become one op, which finishes each part of the result while that is in
+// the cache. The op calls the loops of those it stands for: no bit changes.
 #include "thalweg/graph/passes/pass.h"
 #include "thalweg/ops/fused.h"
 
@@ -62,18 +62,41 @@ class Contractions {
   }
 
   bool match(const Node& last, Following& f) {
-    const Node* second = &last;
+    const Node* before = &last;
     if (fused::is_activation(last.op->name) && last.inputs.size() == 1) {
       if (!is_only_for(last.inputs[0], last)) return false;
-      second = last.inputs[0].node;
+      before = last.inputs[0].node;
     }
-    if (!match_bias(*second, f) && !match_norm(*second, f)) return false;
-    if (second != &last) {
+    if (!match_first(*before, f) && !match_sum(*before, f)) return false;
+    if (before != &last) {
       f.ops.emplace_back(last.op->name);
       f.alpha = attr<double>(last, "alpha", f.alpha);
-      facts(*second).taken = true;
+      facts(*before).taken = true;
     }
     return true;
+  }
+  bool match_first(const Node& n, Following& f) { return match_bias(n, f) || match_norm(n, f); }
+
+  // A residual: what a contraction and its bias make, plus an array of that shape.
+  bool match_sum(const Node& n, Following& f) {
+    if ((n.op != records_.add && n.op != records_.old_add) || !n.results[0].shape.is_fully_defined()) return false;
+    // Of two that could take the other in, the one that is computed last.
+    const size_t later = n.inputs[1].node->id > n.inputs[0].node->id ? 1 : 0;
+    for (size_t i : {later, 1 - later}) {
+      Value inner = n.inputs[i], other = n.inputs[1 - i];
+      f = {};
+      if (!is_only_for(inner, n) || !(spec_of(other).shape == n.results[0].shape)) continue;
+      if (!match_first(*inner.node, f)) continue;
+      if (attr<std::string>(*f.contraction, "data_format", "NHWC") != "NHWC") {
+        f = {};
+        continue;
+      }
+      f.args.push_back(other);
+      f.ops.emplace_back("Add");
+      facts(*inner.node).taken = true;
+      return true;
+    }
+    return false;
   }
 
   // The contraction that makes the value for this node alone, with channels where the node expects them.

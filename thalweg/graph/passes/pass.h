@@ -24,6 +24,7 @@ extern const Pass simplify_arithmetic;   // x * 1, transposes of transposes, cas
 extern const Pass loop_invariants;       // what no turn of a loop changes is computed before it
 extern const Pass merge_subexpressions;  // what is computed twice is computed once
 
+extern const Pass channels_last;      // images of convolutions are brought once into the order that kernels want
 extern const Pass fuse_contractions;  // matmul or convolution + bias + activation
 extern const Pass keep_filters;       // constant weights are brought once into the order in which kernels read them
 extern const Pass fuse_elementwise;   // clusters of element-wise ops run tile by tile
