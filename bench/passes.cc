@@ -1,5 +1,5 @@
 // What each pass saves: processor time of a step on one thread, and number of ops, without it and with all of them.
-//   bench/passes [rounds] [cnn|mlp|resnet|resnet_norm]...       THALWEG_LIST=1 prints the graphs
+//   bench/passes [rounds] [cnn|mlp|resnet|resnet_norm|resnet_first]...       THALWEG_LIST=1 prints the graphs
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -75,14 +75,15 @@ ConcreteFunction mlp() {
   return step.get_concrete_function(TensorSpec({32, 784}), TensorSpec({32}, DType::int32));
 }
 
-/// ResNet-50 with frozen weights, forward; batch normalisation folded into biases, or as ops.
+/// ResNet-50 with frozen weights, forward; batch normalisation folded into biases, or as ops; channels last or first.
 class ResNet {
  public:
-  explicit ResNet(bool normalizes) : normalizes_(normalizes) {}
+  ResNet(bool normalizes, bool first) : normalizes_(normalizes), first_(first) {}
 
   Tensor operator()(const Tensor& image) {
     next_ = 0;
-    Tensor x = nn::max_pool2d(nn::relu(layer(image, 7, 64, 2)), {.ksize = 3, .strides = 2, .padding = "SAME"});
+    Tensor x = nn::max_pool2d(nn::relu(layer(image, 7, 64, 2)),
+                              {.ksize = 3, .strides = 2, .padding = "SAME", .data_format = format()});
     const int blocks[] = {3, 4, 6, 3};
     for (int stage = 0; stage < 4; ++stage)
       for (int block = 0; block < blocks[stage]; ++block) {
@@ -92,34 +93,40 @@ class ResNet {
         y = nn::relu(layer(y, 3, width, 1));
         x = nn::relu(layer(y, 1, 4 * width, 1) + shortcut);
       }
-    return matmul(reduce_mean(x, {.axis = {1, 2}}), weight({2048, 1000})) + weight({1000});
+    x = first_ ? reduce_mean(x, {.axis = {2, 3}}) : reduce_mean(x, {.axis = {1, 2}});
+    return matmul(x, weight({2048, 1000})) + weight({1000});
   }
 
  private:
+  const char* format() const { return first_ ? "NCHW" : "NHWC"; }
   // Made when the model runs op by op, constants when it is traced.
   const Tensor& weight(const std::vector<int64_t>& shape, float scale = 0.05f, float shift = 0) {
     if (next_ == weights_.size()) weights_.push_back(numbers(shape, scale) + shift);
     return weights_[next_++];
   }
   Tensor layer(const Tensor& x, int64_t size, int64_t out, int64_t stride) {
-    int64_t in = x.shape()[3];
+    int64_t in = x.shape()[first_ ? 1 : 3];
     float scale = 1.5f / std::sqrt(static_cast<float>(size * size * in));
-    Tensor y = nn::conv2d(x, weight({size, size, in, out}, scale), {.strides = stride, .padding = "SAME"});
-    if (!normalizes_) return nn::bias_add(y, weight({out}));
+    Tensor y = nn::conv2d(x, weight({size, size, in, out}, scale),
+                          {.strides = stride, .padding = "SAME", .data_format = format()});
+    if (!normalizes_) return nn::bias_add(y, weight({out}), {.data_format = format()});
     const Tensor &slope = weight({out}, 0.05f, 1), offset = weight({out}), mean = weight({out}),
                  variance = weight({out}, 0.05f, 1);
-    return nn::fused_batch_norm(y, slope, offset, {.mean = mean, .variance = variance, .is_training = false}).y;
+    return nn::fused_batch_norm(y, slope, offset,
+                                {.mean = mean, .variance = variance, .data_format = format(), .is_training = false})
+        .y;
   }
 
-  bool normalizes_;
+  bool normalizes_, first_;
   std::deque<Tensor> weights_;
   size_t next_ = 0;
 };
-ConcreteFunction resnet(bool normalizes) {
-  auto model = std::make_shared<ResNet>(normalizes);
-  (*model)(numbers({1, 224, 224, 3}));
+ConcreteFunction resnet(bool normalizes, bool first = false) {
+  auto model = std::make_shared<ResNet>(normalizes, first);
+  std::vector<int64_t> shape = first ? std::vector<int64_t>{1, 3, 224, 224} : std::vector<int64_t>{1, 224, 224, 3};
+  (*model)(numbers(shape));
   return function([model](const Tensor& image) { return (*model)(image); })
-      .get_concrete_function(TensorSpec({1, 224, 224, 3}));
+      .get_concrete_function(TensorSpec(Shape(std::span<const int64_t>(shape))));
 }
 
 /// What `optimize` does, without one of the passes.
@@ -189,5 +196,6 @@ int main(int argc, char** argv) {
   if (wanted("mlp")) measure("mlp", mlp(), {numbers({32, 784}, 1), labels}, rounds);
   if (wanted("cnn")) measure("cnn", cnn(), {numbers({32, 28, 28, 1}, 1), labels}, rounds);
   if (wanted("resnet")) measure("resnet", resnet(false), {numbers({1, 224, 224, 3}, 1)}, rounds);
+  if (wanted("resnet_first")) measure("resnet_first", resnet(false, true), {numbers({1, 3, 224, 224}, 1)}, rounds);
   if (wanted("resnet_norm")) measure("resnet_norm", resnet(true), {numbers({1, 224, 224, 3}, 1)}, rounds);
 }

@@ -48,7 +48,7 @@ void forward(const ConvShape& s, const T* in, const T* filter, T* out, const Epi
     if (!prefers_columns(s) && engine_forward(s, false, in, filter, out, epilogue, kept)) return;
   }
   if (is_depthwise(s)) return depthwise_forward(s, in, filter, out, epilogue);
-  columns_forward(s, in, filter, out, epilogue);
+  columns_forward(s, in, filter, out, epilogue, kept);
 }
 
 template <class T> void backward_input(const ConvShape& s, const T* filter, const T* out_grad, T* in_grad) {

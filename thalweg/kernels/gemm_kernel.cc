@@ -369,7 +369,8 @@ template <class T> void multiply(Product<T>& p, bool serial, KeptFilter* kept) {
   const int64_t width = p.width;
   const double work = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
   if (work < 400'000) serial = true;  // some 10 us
-  const bool pack = p.b.column != 1 || p.m > 64;
+  // A copy of B pays where many rows pass over it, or where it is made once for all calls.
+  const bool pack = p.b.column != 1 || p.m > 64 || (kept && p.m > 4);
   const int64_t panels = (p.n + width - 1) / width;
   if (pack) {
     const int64_t size = panels * width * p.k;
