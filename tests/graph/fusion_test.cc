@@ -1,4 +1,6 @@
 // Contractions with their epilogues, kept filters, loops and jit_compile: graphs before and after, and equal bits.
+#include <thread>
+
 #include "tests/graph/pass_testing.h"
 
 namespace thalweg::graph {
@@ -239,6 +241,42 @@ TEST(Fusion, BringImagesOnceIntoTheOrderOfKernels) {
     for (int64_t n : {2, 1})
       if (batch == unknown || n == batch) expect_same_bits(*f, {normal({n, 4, 9, 11}, 8)});
   }
+}
+
+TEST(Fusion, FuseNothingAcrossWrites) {
+  Variable v(normal({5, 3}, 1));
+  Tensor before = v.value(), b = normal({3}, 2), x = normal({4, 5}, 3);
+  auto f = trace({TensorSpec({4, 5})}, [&](auto in) {
+    Tensor y = matmul(in[0], v);
+    v.assign(v * 2.0f);
+    return std::vector{nn::relu(y + b), nn::relu(matmul(in[0], v) + b)};
+  });
+  std::vector<Tensor> results = run(f->plan(), 2, std::vector<TensorRef>{x});
+  EXPECT_EQ(count(f->optimized_graph(), "_FusedMatMul"), 1) << f->optimized_graph();
+  EXPECT_TRUE(same_value(results[0], nn::relu(matmul(x, before) + b)));
+  EXPECT_TRUE(same_value(results[1], nn::relu(matmul(x, before * 2.0f) + b)));
+}
+
+TEST(Fusion, ThreadsShareWhatIsKept) {
+  Tensor w = normal({3, 3, 32, 32}, 1), v = normal({32, 70}, 2), b = normal({70}, 3);
+  auto f = trace({TensorSpec({unknown, 12, 12, 32})}, [&](auto x) {
+    Tensor y = nn::conv2d(x[0], w, {.strides = 1, .padding = "SAME"});
+    return std::vector{nn::relu(matmul(reshape(y, {-1, 32}), v) + b)};
+  });
+  std::vector<Tensor> images, expected, got(32);
+  for (int64_t batch = 1; batch <= 8; ++batch) {
+    images.push_back(normal({batch, 12, 12, 32}, 4));
+    expected.push_back(run_plain(*f, {images.back()})[0]);
+  }
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < 8; ++t)
+    threads.emplace_back([&, t] {
+      for (size_t turn = 0; turn < 4; ++turn)
+        got[4 * t + turn] = run(f->plan(), 1, std::vector<TensorRef>{images[(t + turn) % 8]})[0];
+    });
+  for (std::thread& t : threads) t.join();
+  for (size_t t = 0; t < 8; ++t)
+    for (size_t turn = 0; turn < 4; ++turn) EXPECT_TRUE(same_value(got[4 * t + turn], expected[(t + turn) % 8]));
 }
 
 TEST(Fusion, FusionsAreSwitchedByName) {

@@ -47,8 +47,8 @@ nb::list wrap_all(std::vector<Tensor> tensors) {
 }
 
 // Calls `function` with one symbolic tensor per (dtype, shape, name); it returns the list of its results.
-nb::tuple trace(const std::string& name, const nb::list& specs, const nb::callable& function,
-                bool may_create_variables, bool jit_compile) {
+nb::tuple trace(const std::string& name, const nb::list& specs, const nb::callable& function, bool may_create_variables,
+                bool jit_compile) {
   GraphTracer tracer(graph::current_tracer());
   tracer.may_create_variables = may_create_variables;
   tracer.graph().jit_compile |= jit_compile;

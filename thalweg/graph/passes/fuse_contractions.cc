@@ -12,7 +12,7 @@ struct Records {
   const Op* norms[3] = {find_op("FusedBatchNorm"), find_op("FusedBatchNormV2"), find_op("FusedBatchNormV3")};
 };
 
-template <class T> T attr(const Node& n, const char* name, T otherwise) {
+template <class T> T attr(const Node& n, const char* name, const T& otherwise) {
   int row = n.op->attrs ? n.op->attrs->find(name) : -1;
   return row < 0 ? otherwise : std::get<T>(n.op->attrs->get(n.attrs.get(), row));
 }
