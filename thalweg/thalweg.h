@@ -17,6 +17,7 @@
 #include "thalweg/graph/control_flow.h"
 #include "thalweg/graph/function.h"
 #include "thalweg/graph/optimizer_options.h"
+#include "thalweg/graph/over_rows.h"
 #include "thalweg/io/npy.h"
 #include "thalweg/io/serialize_tensor.h"
 #include "thalweg/ops/activation.h"

@@ -114,7 +114,7 @@ void Backprop::run_entry(const Entry& e) {
       if (input_grads[i].defined()) accumulate(e, e.input_tensors()[i], std::move(input_grads[i]));
     return;
   }
-  for (uint32_t i = 0; i < e.outputs; ++i)
+  for (uint32_t i = 0; i < e.outputs && !e.backward->takes_none(); ++i)
     if (!output_grads[i].defined()) output_grads[i] = zeros_like(e.output_tensors()[i]);
   std::vector<Tensor> input_grads = e.backward->run(output_grads.all(), wanted);
   if (input_grads.size() != e.inputs)

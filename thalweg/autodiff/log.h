@@ -1,6 +1,7 @@
 // What tapes write down: one log per thread, shared by the tapes that are open at the same time.
 #pragma once
 #include <atomic>
+#include <bit>
 #include <memory>
 #include <vector>
 
@@ -88,7 +89,7 @@ class Log final : public Recorder {
   void record(std::span<const Tensor> in, std::span<const Tensor> out,
               std::unique_ptr<BackwardFunction> backward) override;
   void access(const Tensor& handle) override;
-  bool sees_gradients() const override { return (active_ & (active_ - 1)) != 0 || (active_ & persistent_) != 0; }
+  int orders() const override { return std::popcount(active_) + std::popcount(active_ & persistent_); }
 
   const std::vector<Entry>& entries() const { return entries_; }
   uint32_t num_slots() const { return static_cast<uint32_t>(slot_entries_.size()); }

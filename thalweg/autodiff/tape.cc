@@ -14,6 +14,14 @@ namespace thalweg {
 StopRecording::StopRecording() : paused_(autodiff::Log::pause_all()) {}
 StopRecording::~StopRecording() { autodiff::Log::resume_all(paused_); }
 
+RecordAgain::RecordAgain(const StopRecording& stopped) : paused_(autodiff::Log::pause_all()) {
+  autodiff::Log::resume_all(stopped.paused_);
+}
+RecordAgain::~RecordAgain() {
+  autodiff::Log::pause_all();
+  autodiff::Log::resume_all(paused_);
+}
+
 namespace autodiff {
 namespace {
 

@@ -24,6 +24,19 @@ class THALWEG_API StopRecording {
   StopRecording& operator=(const StopRecording&) = delete;
 
  private:
+  friend class RecordAgain;
+  uint64_t paused_;
+};
+
+/// The tapes that something else stopped record while this lives, and those that were opened since do not.
+class THALWEG_API RecordAgain {
+ public:
+  explicit RecordAgain(const StopRecording& stopped);
+  ~RecordAgain();
+  RecordAgain(const RecordAgain&) = delete;
+  RecordAgain& operator=(const RecordAgain&) = delete;
+
+ private:
   uint64_t paused_;
 };
 

@@ -229,7 +229,8 @@ void Tensor::unreadable(DType wanted) const {
 
 void Tensor::read_item(DType wanted, void* value) const {
   const TensorImpl* p = impl();
-  if (p->form == Form::symbolic && thread_state.reveal) return Tensor(thread_state.reveal(p_)).read_item(wanted, value);
+  if (p->form == Form::symbolic && thread_state.reveal)
+    return Tensor(thread_state.reveal(p_, false)).read_item(wanted, value);
   if (p->form != Form::array) unreadable(wanted);
   if (size() != 1) throw ValueError("item() needs one element, this tensor has shape " + shape().brackets());
   if (wanted == p->dtype && wanted == DType::string)
@@ -240,7 +241,7 @@ void Tensor::read_item(DType wanted, void* value) const {
 
 Tensor::operator bool() const {
   const TensorImpl* p = impl();
-  if (p->form == Form::symbolic && thread_state.reveal) return static_cast<bool>(Tensor(thread_state.reveal(p_)));
+  if (p->form == Form::symbolic && thread_state.reveal) return static_cast<bool>(Tensor(thread_state.reveal(p_, true)));
   if (p->form != Form::array) unreadable(DType::bool_);
   if (size() != 1)
     throw ValueError("the truth of a tensor with shape " + shape().brackets() +

@@ -13,8 +13,9 @@ struct TensorImpl;
 struct ThreadState {
   Tracer* tracer = nullptr;
   Recorder* recorder = nullptr;
-  /// While a function is traced: computes what a symbolic tensor stands for, or throws. The caller owns the result.
-  TensorImpl* (*reveal)(TensorImpl* symbolic) = nullptr;
+  /// While a function is traced: computes what a symbolic tensor stands for, or, with `truth`, whether that is not
+  /// zero; throws where it cannot. The caller owns the result.
+  TensorImpl* (*reveal)(TensorImpl* symbolic, bool truth) = nullptr;
   uint8_t device = 0;
   bool started = false;  // false until the first op: devices can still be configured
 };

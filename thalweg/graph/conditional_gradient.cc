@@ -30,39 +30,39 @@ FunctionAttr forward_of(const std::vector<FunctionAttr>& bodies, size_t branch) 
   });
 }
 
+/// The way back. `levels` are the branches themselves, then branches that also return what the way back through those
+/// before them reads; the last ones were called, and `outputs` are all that they returned.
 class BranchBackward final : public BackwardFunction {
  public:
-  BranchBackward(Tensor choice, std::vector<FunctionAttr> bodies, std::vector<Tensor> sources,
-                 std::vector<std::vector<Tensor>> saved, bool is_if)
+  BranchBackward(Tensor choice, std::vector<std::vector<FunctionAttr>> levels, std::vector<Tensor> sources,
+                 std::vector<Tensor> outputs, bool is_if)
       : choice_(std::move(choice)),
-        bodies_(std::move(bodies)),
+        levels_(std::move(levels)),
         sources_(std::move(sources)),
-        saved_(std::move(saved)),
+        outputs_(std::move(outputs)),
         is_if_(is_if) {}
 
+  bool takes_none() const override { return true; }
+
   std::vector<Tensor> run(std::span<const Tensor> output_grads, uint64_t) override {
+    std::vector<size_t> sizes;
+    for (const auto& bodies : levels_) sizes.push_back(bodies[0]->num_results());
+    const size_t level = level_of(output_grads, sizes);
+    const std::vector<FunctionAttr>& bodies = levels_[level];
+    std::vector<Tensor> grads_in(output_grads.begin(),
+                                 output_grads.begin() + static_cast<std::ptrdiff_t>(sizes[level]));
+    for (size_t i : bodies[0]->gradient().differentiable)
+      if (!grads_in[i].defined()) grads_in[i] = zeros_like(outputs_[i]);
     // A source gets a gradient if any branch has one for it; the others give zeros.
     std::vector<uint8_t> wanted(sources_.size());
-    for (const FunctionAttr& f : bodies_)
+    for (const FunctionAttr& f : bodies)
       for (size_t i = 0; i < sources_.size(); ++i) wanted[i] |= place_of(f->gradient(), i).first >= 0;
-    auto branch = [&](size_t k) {
-      return [this, k, output_grads, &wanted](std::span<const Tensor>) {
-        const Gradient& g = bodies_[k]->gradient();
-        std::vector<TensorRef> in;
-        for (size_t i : g.differentiable) in.emplace_back(output_grads[i]);
-        in.insert(in.end(), saved_[k].begin(), saved_[k].end());
-        std::vector<Tensor> results = call(g.backward, in);
-        Traced traced;
-        for (size_t i = 0; i < sources_.size(); ++i) {
-          if (!wanted[i]) continue;
-          Tensor grad = take_result(place_of(g, i), results);
-          traced.tensors.push_back(grad.defined() ? to_array(grad) : zeros_of(sources_[i]));
-        }
-        return traced;
-      };
-    };
     std::vector<TraceBody> all;
-    for (size_t k = 0; k < bodies_.size(); ++k) all.emplace_back(branch(k));
+    size_t first_saved = sizes[level];
+    for (const FunctionAttr& f : bodies) {
+      all.emplace_back([&, first_saved](std::span<const Tensor>) { return branch(*f, grads_in, first_saved, wanted); });
+      first_saved += f->gradient().num_saved();
+    }
     std::vector<Tensor> found = is_if_ ? cond(choice_, all[0], all[1]) : switch_case(choice_, all);
     std::vector<Tensor> grads = {Tensor()};  // of the choice
     size_t next = 0;
@@ -71,6 +71,21 @@ class BranchBackward final : public BackwardFunction {
   }
 
  private:
+  Traced branch(const FunctionBody& body, const std::vector<Tensor>& grads_in, size_t first_saved,
+                const std::vector<uint8_t>& wanted) const {
+    const Gradient& g = body.gradient();
+    std::vector<TensorRef> in;
+    for (size_t i : g.differentiable) in.emplace_back(grads_in[i]);
+    for (size_t i = 0; i < g.num_saved(); ++i) in.emplace_back(outputs_[first_saved + i]);
+    std::vector<Tensor> results = call(g.backward, in);
+    Traced traced;
+    for (size_t i = 0; i < sources_.size(); ++i) {
+      if (!wanted[i]) continue;
+      Tensor grad = take_result(place_of(g, i), results);
+      traced.tensors.push_back(grad.defined() ? to_array(grad) : zeros_of(sources_[i]));
+    }
+    return traced;
+  }
   static Tensor zeros_of(const Tensor& source) {
     return zeros_like(source.dtype() == DType::resource ? read_variable(source) : source);
   }
@@ -83,9 +98,9 @@ class BranchBackward final : public BackwardFunction {
   }
 
   Tensor choice_;
-  std::vector<FunctionAttr> bodies_;
+  std::vector<std::vector<FunctionAttr>> levels_;
   std::vector<Tensor> sources_;  // inputs and handles of variables
-  std::vector<std::vector<Tensor>> saved_;
+  std::vector<Tensor> outputs_;
   bool is_if_;
 };
 
@@ -94,35 +109,29 @@ class BranchBackward final : public BackwardFunction {
 std::vector<Tensor> branch_with_gradient(const Tensor& choice, const std::vector<FunctionAttr>& bodies,
                                          std::span<const TensorRef> inputs, bool is_if) {
   Recorder* recorder = thread_state.recorder;
-  std::vector<Tensor> sources;
-  for (const TensorRef& t : inputs) sources.push_back(t.tensor());
-  std::vector<Tensor> in = sources;
-  for (const FunctionAttr& f : bodies)
-    for (const Tensor& handle : f->gradient().variables) {
-      recorder->access(handle);
-      bool known = false;
-      for (const Tensor& s : sources) known |= s.get() == handle.get();
-      if (!known) sources.push_back(handle);
-    }
-  std::vector<Tensor> results;
-  std::vector<std::vector<Tensor>> saved;
+  const int orders = recorder->orders();
+  std::vector<Tensor> in;
+  for (const TensorRef& t : inputs) in.push_back(t.tensor());
+  std::vector<std::vector<FunctionAttr>> levels = {bodies};
+  std::vector<Tensor> sources = in;
+  std::vector<Tensor> outputs;
   {
     StopRecording stop;
-    std::vector<FunctionAttr> forward;
-    for (size_t k = 0; k < bodies.size(); ++k) forward.push_back(forward_of(bodies, k));
-    results = apply_branches(choice, forward, in, is_if);
-    size_t next = bodies[0]->num_results();
-    for (const FunctionAttr& f : bodies) {
-      std::vector<Tensor>& own = saved.emplace_back();
-      for (size_t i = 0; i < f->gradient().num_saved(); ++i) own.push_back(results[next++]);
+    for (int order = 0; order < orders; ++order) {
+      for (const FunctionAttr& f : levels.back()) add_variables(f->gradient(), sources);
+      std::vector<FunctionAttr> forward;
+      for (size_t k = 0; k < bodies.size(); ++k) forward.push_back(forward_of(levels.back(), k));
+      levels.push_back(std::move(forward));
     }
-    results.resize(bodies[0]->num_results());
+    outputs = apply_branches(choice, levels.back(), in, is_if);
   }
+  for (size_t i = in.size(); i < sources.size(); ++i) recorder->access(sources[i]);
   std::vector<Tensor> recorded = {choice};
   recorded.insert(recorded.end(), sources.begin(), sources.end());
-  recorder->record(recorded, results,
-                   std::make_unique<BranchBackward>(choice, bodies, sources, std::move(saved), is_if));
-  return results;
+  recorder->record(recorded, outputs,
+                   std::make_unique<BranchBackward>(choice, std::move(levels), std::move(sources), outputs, is_if));
+  outputs.resize(bodies[0]->num_results());
+  return outputs;
 }
 
 }  // namespace thalweg::graph

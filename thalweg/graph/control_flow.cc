@@ -261,6 +261,16 @@ std::vector<Tensor> apply_branches(const Tensor& choice, const std::vector<Funct
   return apply_list(stateful ? Case : StatelessCase, in, CaseAttrs{tin, tout, bodies, {}}, results);
 }
 
+std::vector<Tensor> apply_loop(const FunctionAttr& condition, const FunctionAttr& body, std::span<const Tensor> values,
+                               int64_t parallel_iterations) {
+  std::vector<Shape> shapes;
+  for (size_t i = 0; i < body->num_arguments(); ++i) shapes.push_back(body->argument(i).shape);
+  bool stateful = condition->is_stateful() || body->is_stateful();
+  return apply_list(stateful ? While : StatelessWhile, std::vector<TensorRef>(values.begin(), values.end()),
+                    WhileAttrs{dtypes_of(values), condition, body, shapes, parallel_iterations},
+                    static_cast<int>(values.size()));
+}
+
 std::vector<Tensor> cond(const Tensor& predicate, const TraceBody& then, const TraceBody& otherwise) {
   if (!predicate.is_symbolic()) return (is_true(predicate) ? then : otherwise)({}).tensors;
   BranchTracer tracer;
@@ -338,13 +348,7 @@ std::vector<Tensor> while_loop(const TraceBody& condition, const TraceBody& body
   }
   BranchTracer::Branches made = tracer.finish("while", true);
   in.insert(in.end(), made.captures.begin(), made.captures.end());
-  std::vector<Shape> shapes;
-  for (const Spec& s : specs) shapes.push_back(s.shape);
-  for (const Tensor& t : made.captures) shapes.push_back(t.shape());
-  std::vector<Tensor> results =
-      apply_list(made.stateful ? While : StatelessWhile, std::vector<TensorRef>(in.begin(), in.end()),
-                 WhileAttrs{dtypes_of(in), made.bodies[0], made.bodies[1], shapes, parallel_iterations},
-                 static_cast<int>(in.size()));
+  std::vector<Tensor> results = apply_loop(made.bodies[0], made.bodies[1], in, parallel_iterations);
   size_t first = counted ? 1 : 0;
   return {results.begin() + static_cast<std::ptrdiff_t>(first),
           results.begin() + static_cast<std::ptrdiff_t>(first + values.size())};

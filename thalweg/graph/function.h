@@ -56,8 +56,16 @@ template <class R, class... A> class Function<R(A...)> {
     (graph::collect(arguments, call), ...);
     std::span<const TensorRef> tensors = call.tensors();
     const graph::Trace* trace = state_->core.latest();
-    if (!trace || !trace->fits(tensors, call.rest)) [[unlikely]]
-      trace = &state_->core.find(tensors, call.rest, tracer(arguments...));
+    if (!trace || !trace->fits(tensors, call.rest)) [[unlikely]] {
+      graph::FunctionCore::Found found = state_->core.find(tensors, call.rest, tracer(arguments...));
+      if (found.outcome) return result_of(std::move(*found.outcome));
+      trace = found.trace;
+    }
+    // What asks for values is a part of the function around it.
+    if (!trace || (trace->paths && thread_state.tracer)) [[unlikely]]
+      return static_cast<Result>(state_->f(arguments...));
+    if (trace->paths) [[unlikely]]
+      return result_of(trace->paths->run(tensors, tracer(arguments...)));
     if constexpr (std::same_as<R, Tensor>) {
       if (!thread_state.tracer && !thread_state.recorder && trace->body->num_results() == 1) [[likely]] {
         TensorImpl* result;
@@ -65,11 +73,7 @@ template <class R, class... A> class Function<R(A...)> {
         return Tensor(result);
       }
     }
-    std::vector<Tensor> results = graph::call(trace->body, tensors);
-    if constexpr (!std::is_void_v<R>) {
-      auto next = [i = size_t{0}, &results]() mutable { return std::move(results[i++]); };
-      return structure::rebuild(*static_cast<const R*>(trace->structure.get()), next);
-    }
+    return result_of({graph::call(trace->body, tensors), trace->structure});
   }
 
   /// The trace for tensors like these: a TensorSpec for each tensor, other values as they are.
@@ -90,7 +94,7 @@ template <class R, class... A> class Function<R(A...)> {
     graph::Arguments call;
     std::apply([&](const auto&... a) { (graph::collect(a, call), ...); }, all);
     auto body = std::apply([&](const auto&... a) { return tracer(a...); }, all);
-    return ConcreteFunction(state_->core.find(call.tensors(), call.rest, body).body);
+    return ConcreteFunction(state_->core.find_graph(call.tensors(), call.rest, body).body);
   }
 
   bool defined() const { return state_ != nullptr; }
@@ -109,6 +113,12 @@ template <class R, class... A> class Function<R(A...)> {
     graph::FunctionCore core;
   };
 
+  static Result result_of(graph::Traced&& traced) {
+    if constexpr (!std::is_void_v<R>) {
+      auto next = [i = size_t{0}, &traced]() mutable { return std::move(traced.tensors[i++]); };
+      return structure::rebuild(*static_cast<const R*>(traced.structure.get()), next);
+    }
+  }
   graph::TraceBody tracer(const std::remove_cvref_t<A>&... arguments) const {
     return [&, state = state_.get()](std::span<const Tensor> symbolic) {
       auto next = [i = size_t{0}, symbolic]() mutable { return symbolic[i++]; };

@@ -4,6 +4,7 @@
 
 #include "thalweg/core/error.h"
 #include "thalweg/core/warning.h"
+#include "thalweg/graph/path_tracer.h"
 
 namespace thalweg {
 namespace {
@@ -30,6 +31,9 @@ std::vector<Tensor> ConcreteFunction::operator()(const std::vector<Tensor>& argu
 
 namespace graph {
 namespace {
+
+/// Thrown through a function that asks for a value while it is traced inside of another one, which will know it.
+struct NeedsValues {};
 
 // Whether a tensor of one shape may go where the other was traced for: what is known there must be known and equal.
 bool covers(const Shape& traced, const Shape& given) {
@@ -90,16 +94,34 @@ std::vector<Spec> FunctionCore::specs_for(std::span<const TensorRef> tensors, co
   return specs;
 }
 
-const Trace& FunctionCore::find(std::span<const TensorRef> tensors, const std::string& rest, const TraceBody& body) {
+FunctionCore::Found FunctionCore::find(std::span<const TensorRef> tensors, const std::string& rest,
+                                       const TraceBody& body) {
   std::lock_guard lock(mutex_);
-  const Trace* found = search(tensors, rest);
-  note_call(!found);
-  if (!found) found = &make(specs_for(tensors, rest), rest, body);
-  latest_.store(found, std::memory_order_release);
-  return *found;
+  if (asks_for_values_ && thread_state.tracer) return {};
+  Found found{search(tensors, rest), {}};
+  note_call(!found.trace);
+  try {
+    if (!found.trace) found = make(tensors, rest, body);
+  } catch (const NeedsValues&) {
+    asks_for_values_ = true;
+    return {};
+  }
+  if (found.trace) latest_.store(found.trace, std::memory_order_release);
+  return found;
 }
 
-const Trace& FunctionCore::make(const std::vector<Spec>& specs, const std::string& rest, const TraceBody& body) {
+const Trace& FunctionCore::find_graph(std::span<const TensorRef> tensors, const std::string& rest,
+                                      const TraceBody& body) {
+  Found found = find(tensors, rest, body);
+  if (!found.trace || !found.trace->body)
+    throw TypeError(options_.name +
+                    " has no single graph: what it does depends on values of tensors. Use tf::cond and tf::while_loop "
+                    "instead of if and while");
+  return *found.trace;
+}
+
+FunctionCore::Found FunctionCore::make(std::span<const TensorRef> tensors, const std::string& rest,
+                                       const TraceBody& body) {
   if (tracing_)
     throw RuntimeError(options_.name +
                        " calls itself while it is traced, without end: use tf.while_loop, or a plain function for the "
@@ -109,36 +131,48 @@ const Trace& FunctionCore::make(const std::vector<Spec>& specs, const std::strin
     bool& tracing;
     ~Ended() { tracing = false; }
   } ended{tracing_};
-  bool created_variables = false;
-  Trace made{specs, rest, nullptr, nullptr};
-  trace(made, body, !called_, created_variables);
+  Found found;
+  Trace made{specs_for(tensors, rest), rest, nullptr, nullptr, nullptr};
+  bool created_variables = trace(made, tensors, body, !called_, found.outcome);
   called_ = true;
-  if (created_variables) trace(made, body, false, created_variables);  // later calls will not make them either
-  return traces_.emplace_back(std::move(made));
+  // Later calls will not make variables: the trace to keep is one that does not either.
+  if (created_variables && found.outcome) return found;
+  if (created_variables) trace(made, tensors, body, false, found.outcome);
+  found.trace = &traces_.emplace_back(std::move(made));
+  return found;
 }
 
-void FunctionCore::trace(Trace& to, const TraceBody& body, bool may_create_variables, bool& created_variables) {
-  GraphTracer tracer(current_tracer());
+bool FunctionCore::trace(Trace& to, std::span<const TensorRef> tensors, const TraceBody& body,
+                         bool may_create_variables, std::optional<Traced>& outcome) {
+  bool has_values = !thread_state.tracer;
+  for (const TensorRef& t : tensors) has_values &= t.p->form != Form::symbolic;
+  const bool values_around = thread_state.reveal != nullptr;
+  PathTracer tracer(current_tracer(), options_.name, tensors);
   tracer.may_create_variables = may_create_variables;
   tracer.graph().jit_compile |= options_.jit_compile;
   std::vector<Tensor> arguments;
-  {
-    Tracing tracing(&tracer);
-    for (size_t i = 0; i < to.arguments.size(); ++i) {
-      const std::string& name = i < options_.input_signature.size() ? options_.input_signature[i].name : std::string();
-      arguments.push_back(tracer.argument(to.arguments[i].dtype, to.arguments[i].shape, name));
-    }
-    tracing_count_.fetch_add(1, std::memory_order_relaxed);
-    Traced traced = body(arguments);
-    for (const Tensor& t : traced.tensors) tracer.graph().results.push_back(tracer.value_of(t));
-    to.structure = std::move(traced.structure);
+  Tracing tracing(&tracer);
+  for (size_t i = 0; i < to.arguments.size(); ++i) {
+    const std::string& name = i < options_.input_signature.size() ? options_.input_signature[i].name : std::string();
+    arguments.push_back(tracer.argument(to.arguments[i].dtype, to.arguments[i].shape, name));
   }
+  if (has_values) tracer.answer_questions(tracing.stopped(), arguments);
+  else if (values_around) thread_state.reveal = [](TensorImpl*, bool) -> TensorImpl* { throw NeedsValues(); };
+  tracing_count_.fetch_add(1, std::memory_order_relaxed);
+  Traced traced = body(arguments);
+  if (tracer.was_asked()) {
+    outcome = tracer.finish(traced);
+    to.paths = tracer.take_paths();
+    return !tracer.created_variables().empty();
+  }
+  for (const Tensor& t : traced.tensors) tracer.graph().results.push_back(tracer.value_of(t));
+  to.structure = std::move(traced.structure);
   if (!tracer.captures().empty())
     throw TypeError(options_.name +
                     " uses a symbolic tensor of the function that calls it: pass it as an argument instead");
-  created_variables = !tracer.created_variables().empty();
   to.body = std::make_shared<FunctionBody>("__inference_" + options_.name + "_" + std::to_string(next_function++),
                                            std::move(tracer.graph()));
+  return !tracer.created_variables().empty();
 }
 
 std::string describe(const FunctionCore& core) {
@@ -148,6 +182,10 @@ std::string describe(const FunctionCore& core) {
     lines += core.options().name + "(";
     for (size_t i = 0; i < t->arguments.size(); ++i) lines += (i ? ", " : "") + text(t->arguments[i]);
     lines += ") -> ";
+    if (t->paths) {
+      lines += "what values decide, in " + std::to_string(t->paths->num_segments()) + " segments\n";
+      continue;
+    }
     for (size_t i = 0; i < t->body->num_results(); ++i) lines += (i ? ", " : "") + text(t->body->result(i));
     lines += t->body->num_results() ? "\n" : "None\n";
   }

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "thalweg/core/tensor_spec.h"
-#include "thalweg/graph/function_body.h"
+#include "thalweg/graph/paths.h"
 
 namespace thalweg {
 
@@ -35,19 +35,13 @@ class THALWEG_API ConcreteFunction {
 
 namespace graph {
 
-/// What tracing found: the tensors that are results, and the structure they belong to.
-struct Traced {
-  std::vector<Tensor> tensors;
-  std::shared_ptr<const void> structure;
-};
-/// Calls the function with symbolic arguments.
-using TraceBody = std::function<Traced(std::span<const Tensor> arguments)>;
-
+/// One trace: a graph, or the paths of a function that asks for values of tensors.
 struct THALWEG_API Trace {
   std::vector<Spec> arguments;
   std::string rest;
   FunctionAttr body;
   std::shared_ptr<const void> structure;
+  std::shared_ptr<Paths> paths;
 
   bool fits(std::span<const TensorRef> tensors, const std::string& other_rest) const;
 };
@@ -56,8 +50,15 @@ class THALWEG_API FunctionCore {
  public:
   explicit FunctionCore(FunctionOptions options) : options_(std::move(options)) {}
 
+  /// What `find` has to say.
+  struct Found {
+    const Trace* trace = nullptr;        // null: to be called as part of the function around it, which knows values
+    std::optional<Traced> outcome = {};  // where tracing already had to run the function
+  };
   /// The trace for these arguments, made if there is none.
-  const Trace& find(std::span<const TensorRef> tensors, const std::string& rest, const TraceBody& body);
+  Found find(std::span<const TensorRef> tensors, const std::string& rest, const TraceBody& body);
+  /// The same for arguments without values; TypeError where there is no single graph.
+  const Trace& find_graph(std::span<const TensorRef> tensors, const std::string& rest, const TraceBody& body);
   /// The one that was used last.
   const Trace* latest() const { return latest_.load(std::memory_order_acquire); }
 
@@ -69,8 +70,10 @@ class THALWEG_API FunctionCore {
  private:
   const Trace* search(std::span<const TensorRef> tensors, const std::string& rest) const;
   std::vector<Spec> specs_for(std::span<const TensorRef> tensors, const std::string& rest) const;
-  const Trace& make(const std::vector<Spec>& specs, const std::string& rest, const TraceBody& body);
-  void trace(Trace& to, const TraceBody& body, bool may_create_variables, bool& created_variables);
+  Found make(std::span<const TensorRef> tensors, const std::string& rest, const TraceBody& body);
+  /// Whether variables were created.
+  bool trace(Trace& to, std::span<const TensorRef> tensors, const TraceBody& body, bool may_create_variables,
+             std::optional<Traced>& outcome);
   void note_call(bool traced);
 
   FunctionOptions options_;
@@ -78,7 +81,7 @@ class THALWEG_API FunctionCore {
   std::deque<Trace> traces_;
   std::atomic<const Trace*> latest_{nullptr};
   std::atomic<int> tracing_count_{0};
-  bool tracing_ = false, called_ = false;
+  bool tracing_ = false, called_ = false, asks_for_values_ = false;
   int recent_traces_ = 0, recent_calls_ = 0;
   bool warned_ = false;
 };

@@ -1,8 +1,8 @@
 #include "thalweg/graph/gradient.h"
 
-#include <map>
-
+#include "thalweg/core/error.h"
 #include "thalweg/core/indexed_slices.h"
+#include "thalweg/graph/extraction.h"
 #include "thalweg/ops/shaping.h"
 #include "thalweg/ops/variable_ops.h"
 
@@ -10,63 +10,6 @@ namespace thalweg::graph {
 namespace {
 
 bool can_have_gradient(DType dtype) { return differentiable_types.has(dtype) || dtype == DType::variant; }
-
-/// Takes the second half of a graph out of it: what its nodes read of the first half becomes arguments.
-class Extraction {
- public:
-  Extraction(const Graph& whole, int boundary) : whole_(whole), boundary_(boundary) {}
-
-  Graph extract(const std::vector<Node*>& arguments, const std::vector<Value>& results) {
-    for (const Node* n : arguments) {
-      Node& made = part_.add_placeholder(n->results[0].dtype, n->results[0].shape, n->name);
-      part_.arguments.push_back(&made);
-      copies_[n] = &made;
-    }
-    std::vector<uint8_t> needed = needed_nodes(whole_, results, true, boundary_);
-    for (const Node& n : whole_.nodes())
-      if (n.id >= boundary_ && needed[static_cast<size_t>(n.id)] && !copies_.count(&n)) copy(n);
-    for (const Value& v : results) part_.results.push_back(mapped(v));
-    return std::move(part_);
-  }
-  /// Values of the first half that are arguments now, after those that were given.
-  const std::vector<Value>& saved() const { return saved_; }
-
- private:
-  void copy(const Node& n) {
-    if (n.is_constant()) {
-      copies_[&n] = &part_.add_constant(n.constant);
-      return;
-    }
-    std::vector<Value> inputs;
-    for (const Value& v : n.inputs) inputs.push_back(mapped(v));
-    Node& made = part_.add(*n.op, n.attrs, std::move(inputs), 0);
-    made.results = n.results;
-    made.dims = n.dims;
-    copies_[&n] = &made;
-  }
-  Value mapped(Value v) {
-    if (auto found = copies_.find(v.node); found != copies_.end()) return {found->second, v.index};
-    if (v.node->is_constant()) {
-      copy(*v.node);
-      return mapped(v);
-    }
-    auto [place, is_new] = arguments_.try_emplace(v, nullptr);
-    if (is_new) {
-      const Spec& spec = v.node->results[static_cast<size_t>(v.index)];
-      place->second = &part_.add_placeholder(spec.dtype, spec.shape, "saved");
-      part_.arguments.push_back(place->second);
-      saved_.push_back(v);
-    }
-    return {place->second, 0};
-  }
-
-  const Graph& whole_;
-  const int boundary_;
-  Graph part_;
-  std::map<const Node*, Node*> copies_;
-  std::map<Value, Node*> arguments_;
-  std::vector<Value> saved_;
-};
 
 Gradient::Result add_result(GraphTracer& tracer, const Tensor& gradient, std::vector<Value>& results) {
   Gradient::Result place;
@@ -116,6 +59,26 @@ Tensor take_result(const Gradient::Result& place, const std::vector<Tensor>& res
   return IndexedSlices{results[i], results[i + 1], place.has_shape ? results[i + 2] : Tensor()};
 }
 
+size_t level_of(std::span<const Tensor> output_grads, std::span<const size_t> sizes) {
+  size_t used = output_grads.size();
+  while (used > 0 && !output_grads[used - 1].defined()) --used;
+  size_t level = 0;
+  while (sizes[level] < used) ++level;
+  if (level + 1 == sizes.size())
+    throw RuntimeError(
+        "a gradient through a conditional or a loop of a traced function is differentiated more often than tapes were "
+        "open when it was called: open one tape for each order of derivative around it");
+  return level;
+}
+
+void add_variables(const Gradient& gradient, std::vector<Tensor>& sources) {
+  for (const Tensor& handle : gradient.variables) {
+    bool known = false;
+    for (const Tensor& s : sources) known |= s.get() == handle.get();
+    if (!known) sources.push_back(handle);
+  }
+}
+
 std::unique_ptr<const Gradient> make_gradient(const FunctionBody& body) {
   auto made = std::make_unique<Gradient>();
   GraphTracer tracer(nullptr);
@@ -159,14 +122,13 @@ std::unique_ptr<const Gradient> make_gradient(const FunctionBody& body) {
   for (size_t i = 0; i < made->variables.size(); ++i)
     made->variable_results.push_back(add_result(tracer, gradients[next++], backward_results));
 
-  Extraction extraction(graph, boundary);
-  Graph backward = extraction.extract(graph.arguments, backward_results);
-  backward.jit_compile = graph.jit_compile;
+  Extracted backward =
+      extract(graph, boundary, static_cast<int>(graph.nodes().size()), graph.arguments, backward_results);
   graph.truncate(boundary);
   graph.arguments = forward_arguments;
-  graph.results.insert(graph.results.end(), extraction.saved().begin(), extraction.saved().end());
+  graph.results.insert(graph.results.end(), backward.read.begin(), backward.read.end());
   made->forward = std::make_shared<FunctionBody>(body.name() + "_forward", std::move(graph));
-  made->backward = std::make_shared<FunctionBody>(body.name() + "_backward", std::move(backward));
+  made->backward = std::make_shared<FunctionBody>(body.name() + "_backward", std::move(backward.part));
   return made;
 }
 

@@ -30,6 +30,13 @@ struct Gradient {
 /// The gradient at a place, None where nothing leads there.
 Tensor take_result(const Gradient::Result& place, const std::vector<Tensor>& results);
 
+/// Calls that save what their way back needs, so that it can be differentiated again: `sizes` are the numbers of
+/// results without saved values, with those of the first way back, and so on. The first of these that has all results
+/// with gradients; the way back of the last one is not there.
+size_t level_of(std::span<const Tensor> output_grads, std::span<const size_t> sizes);
+/// Appends the variables that a gradient leads to, each once.
+void add_variables(const Gradient& gradient, std::vector<Tensor>& sources);
+
 std::unique_ptr<const Gradient> make_gradient(const FunctionBody& body);
 /// Calls a function under an open tape: computes it forward and records the way back.
 std::vector<Tensor> call_with_gradient(const FunctionAttr& body, std::span<const TensorRef> arguments);

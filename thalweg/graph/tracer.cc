@@ -40,7 +40,7 @@ Value GraphTracer::value_of(const Tensor& tensor) {
     return origin.graph == graph_.serial() ? Value{origin.node, origin.index} : capture(tensor);
   }
   Node*& n = constants_[&t];
-  if (!n) n = &graph_.add_constant(tensor);
+  if (!n) n = &add_constant(tensor);
   return {n, 0};
 }
 
@@ -63,11 +63,15 @@ Value GraphTracer::capture(const Tensor& tensor) {
   return {n, 0};
 }
 
+std::vector<Value> GraphTracer::values_of(std::span<const TensorRef> tensors) {
+  std::vector<Value> values;
+  values.reserve(tensors.size());
+  for (const TensorRef& t : tensors) values.push_back(value_of(t.tensor()));
+  return values;
+}
+
 void GraphTracer::add(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl* const> out) {
-  std::vector<Value> inputs;
-  inputs.reserve(in.size());
-  for (const TensorRef& t : in) inputs.push_back(value_of(t.tensor()));
-  Node& n = graph_.add(op, attrs, std::move(inputs), static_cast<int>(out.size()));
+  Node& n = graph_.add(op, attrs, values_of(in), static_cast<int>(out.size()));
   for (size_t i = 0; i < out.size(); ++i) {
     n.results[i] = {out[i]->dtype, out[i]->shape};
     make_symbolic(*out[i], graph_, {&n, static_cast<int>(i)});

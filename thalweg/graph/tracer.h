@@ -13,7 +13,7 @@ namespace thalweg::graph {
 
 /// Builds a graph from the ops that are applied while it is the thread's tracer. Tensors of outer functions that are
 /// being traced become arguments of this one, in `captures`; tensors with values become constants.
-class GraphTracer final : public Tracer {
+class GraphTracer : public Tracer {
  public:
   /// `outer` is the tracer of the function inside which this one is traced.
   explicit GraphTracer(GraphTracer* outer) : outer_(outer) {
@@ -33,17 +33,24 @@ class GraphTracer final : public Tracer {
   Tensor tensor_of(Value value) const;
 
   Graph& graph() { return graph_; }
+  const Graph& graph() const { return graph_; }
   /// Tensors of outer functions, and the placeholders that stand for them here.
   const std::vector<Tensor>& captures() const { return captures_; }
   const std::vector<Node*>& capture_nodes() const { return capture_nodes_; }
   const std::vector<Tensor>& created_variables() const { return created_variables_; }
   bool may_create_variables = true;
 
+ protected:
+  /// The node for a tensor with a value that was not met before.
+  virtual Node& add_constant(const Tensor& tensor) { return graph_.add_constant(tensor); }
+  std::vector<Value> values_of(std::span<const TensorRef> tensors);
+
+  Graph graph_;
+
  private:
   Value capture(const Tensor& tensor);
 
   GraphTracer* outer_;
-  Graph graph_;
   std::vector<Tensor> captures_, created_variables_;
   std::vector<Node*> capture_nodes_;
   std::unordered_map<const TensorImpl*, Node*> constants_;            // by the block they hold
@@ -60,6 +67,8 @@ class Tracing {
   ~Tracing();
   Tracing(const Tracing&) = delete;
   Tracing& operator=(const Tracing&) = delete;
+  /// What holds the tapes that were open before.
+  const StopRecording& stopped() const { return stop_; }
 
  private:
   StopRecording stop_;

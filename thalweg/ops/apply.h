@@ -26,9 +26,11 @@ class Tracer {
 class BackwardFunction {
  public:
   virtual ~BackwardFunction() = default;
-  /// The gradients of the inputs (None where there is none) from those of the outputs, all of them defined. Bit i of
+  /// The gradients of the inputs (None where there is none) from those of the outputs. Bit i of
   /// `wanted` says that somebody needs the gradient of input i; inputs past the 63rd are always wanted.
   virtual std::vector<Tensor> run(std::span<const Tensor> output_grads, uint64_t wanted) = 0;
+  /// Whether `run` takes None for the gradients of outputs that nothing depends on, instead of zeros.
+  virtual bool takes_none() const { return false; }
 };
 /// Sees every op while a tape is active.
 class Recorder {
@@ -39,9 +41,9 @@ class Recorder {
   /// Results that `backward` differentiates; they must be fresh tensors.
   virtual void record(std::span<const Tensor> in, std::span<const Tensor> out,
                       std::unique_ptr<BackwardFunction> backward) = 0;
-  /// Whether gradients may be differentiated again, which needs to see every op: more than one tape listens, or one
+  /// How often what is recorded now may be differentiated: once for every tape that listens, and once more for one
   /// that may compute a gradient and go on recording.
-  virtual bool sees_gradients() const = 0;
+  virtual int orders() const = 0;
   /// A trainable variable is about to be read.
   virtual void access(const Tensor& handle) = 0;
 };

@@ -247,7 +247,7 @@ bool is_activation(std::string_view op) { return find_activation(op) >= 0; }
 Attrs keep_filter(const Op& with_kept_filter, AttrsRef with_epilogue) {
   auto make = [&]<class A>(const A& attrs) {
     Keeping<A> made{attrs, std::make_shared<kernels::KeptFilter>()};
-    return Attrs(*with_kept_filter.attrs, AttrsRef(static_cast<const void*>(&made)));
+    return Attrs(*with_kept_filter.attrs, made);
   };
   if (with_kept_filter.attrs == &keeping_attrs<MatMulAttrs>()) return make(with_epilogue.as<MatMulAttrs>());
   return make(with_epilogue.as<ConvAttrs>());

@@ -2,9 +2,9 @@
 #include <nanobind/stl/string.h>
 
 #include "thalweg/core/error.h"
-#include "thalweg/graph/control_flow.h"
 #include "thalweg/graph/function_core.h"
 #include "thalweg/graph/optimizer_options.h"
+#include "thalweg/graph/over_rows.h"
 #include "thalweg/python/body.h"
 #include "thalweg/python/convert.h"
 
@@ -147,6 +147,16 @@ void define_functions(nb::module_& module) {
     for (nb::handle shape : shapes) invariants.push_back(to_shape(shape.ptr()));
     return wrap_all(graph::while_loop(python_body(condition), python_body(body), tensors_of(values), invariants,
                                       maximum_iterations, parallel_iterations));
+  });
+  module.def("over_rows", [](const nb::callable& body, const nb::list& tensors, const nb::list& state, bool backwards) {
+    return wrap_all(graph::over_rows(python_body(body), tensors_of(tensors), tensors_of(state), backwards));
+  });
+  module.def("split_first_row", [](const nb::list& tensors, bool backwards) {
+    graph::FirstRow first = graph::split_first_row(tensors_of(tensors), backwards);
+    return nb::make_tuple(wrap_all(first.row), wrap_all(first.rest));
+  });
+  module.def("with_first_row", [](const nb::list& row, const nb::list& rows, bool backwards) {
+    return wrap_all(graph::with_first_row(tensors_of(row), tensors_of(rows), backwards));
   });
 }
 
