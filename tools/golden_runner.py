@@ -118,6 +118,8 @@ def op_arguments(op_def, values, seed):
     dtypes = {}
     for with_spec in (True, False):
         for argument in op_def.input_arg:
+            if argument.name not in values and argument.number_attr in op_def_defaults(op_def):
+                continue  # a list that may be left out
             if argument.name not in values:
                 raise ValueError(f"input {argument.name} is missing")
             value = values[argument.name]
@@ -135,7 +137,7 @@ def op_arguments(op_def, values, seed):
                 inputs[argument.name] = tensor
                 if argument.type_attr:
                     dtypes.setdefault(argument.type_attr, tensor.dtype)
-    inputs = {argument.name: inputs[argument.name] for argument in op_def.input_arg}
+    inputs = {argument.name: inputs[argument.name] for argument in op_def.input_arg if argument.name in inputs}
     attrs = {}
     for attr in op_def.attr:
         if attr.name in values:
@@ -276,7 +278,7 @@ def run_op(call, variables=None):
     attrs |= {attr.name: attr_value(attr.type, call.attrs[attr.name]) for attr in op_def.attr if attr.name in call.attrs}
     inputs = []
     for argument in op_def.input_arg:
-        value = call.inputs[argument.name]
+        value = call.inputs.get(argument.name, []) if argument.number_attr else call.inputs[argument.name]
         if is_variable(value):
             tensors = [variables[argument.name].handle]
         elif is_list(value):
@@ -297,6 +299,11 @@ def run_op(call, variables=None):
     flat = [item for pair in attrs.items() for item in pair]
     result = execute.execute(name.encode(), count, inputs, tuple(flat), context.context())
     return result if isinstance(result, (list, tuple)) else [result]
+
+
+def op_def_defaults(op_def):
+    """The attributes that need not be given."""
+    return {attr.name for attr in op_def.attr if attr.HasField("default_value")}
 
 
 def fixed_types(op_def, call, argument):

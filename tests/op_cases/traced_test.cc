@@ -1,5 +1,5 @@
 // Every row again inside a traced function: with known shapes, unknown dimensions and unknown ranks, and its gradient.
-// Results must have the bits of the eager call; what is refused must be refused.
+// Results must have the bits of the eager call; what is refused must be refused. And passes may change no bit.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -10,7 +10,10 @@
 #include "thalweg/core/indexed_slices.h"
 #include "thalweg/core/seed.h"
 #include "thalweg/graph/function_body.h"
+#include "thalweg/ops/activation.h"
 #include "thalweg/ops/indexed_slices.h"
+#include "thalweg/ops/math.h"
+#include "thalweg/ops/math_elementary.h"
 
 namespace thalweg::testing {
 namespace {
@@ -27,21 +30,29 @@ Shape seen(const Shape& shape, Known known) {
   return known == Known::ranks ? Shape::of_rank(shape.rank()) : Shape::unknown_rank();
 }
 
-/// Traces `f` over the inputs that are no handles, then runs it with their values.
-template <class F> Tensors run_traced(const Tensors& inputs, Known known, const F& f) {
+/// `f` traced over the inputs that are no handles.
+template <class F> std::shared_ptr<const FunctionBody> trace(const Tensors& inputs, Known known, const F& f) {
   graph::GraphTracer tracer(nullptr);
-  Tensors symbolic, given;
+  tracer.graph().jit_compile = true;
+  Tensors symbolic;
   {
     graph::Tracing tracing(&tracer);
-    for (const Tensor& t : inputs) {
-      bool is_handle = t.dtype() == DType::resource;
-      symbolic.push_back(is_handle ? t : tracer.argument(t.dtype(), seen(t.shape(), known)));
-      if (!is_handle) given.push_back(t);
-    }
+    for (const Tensor& t : inputs)
+      symbolic.push_back(t.dtype() == DType::resource ? t : tracer.argument(t.dtype(), seen(t.shape(), known)));
     for (const Tensor& t : f(symbolic)) tracer.graph().results.push_back(tracer.value_of(t));
   }
-  auto body = std::make_shared<FunctionBody>("row", std::move(tracer.graph()));
-  return graph::run(body->plan(), body->num_results(), std::vector<TensorRef>(given.begin(), given.end()));
+  return std::make_shared<FunctionBody>("row", std::move(tracer.graph()));
+}
+Tensors run(const graph::Plan& plan, const FunctionBody& body, const Tensors& inputs) {
+  std::vector<TensorRef> given;
+  for (const Tensor& t : inputs)
+    if (t.dtype() != DType::resource) given.emplace_back(t);
+  return graph::run(plan, body.num_results(), given);
+}
+/// Traces it, then runs it with the values of the inputs.
+template <class F> Tensors run_traced(const Tensors& inputs, Known known, const F& f) {
+  auto body = trace(inputs, known, f);
+  return run(body->plan(), *body, inputs);
 }
 
 void compare(const std::string& what, const Tensors& got, const Tensors& expected, double tolerance) {
@@ -133,6 +144,45 @@ TEST_P(Traced, HasTheGradientOfTheEagerCall) {
         compare(what, got, expected, known == Known::shapes ? 0 : -1);
       } catch (const Error& e) {
         EXPECT_TRUE(refused) << what << ": " << e.what();
+      }
+    }
+  }
+}
+
+// What passes like to rewrite, before and behind the op: the same twice, chains, numbers that change nothing.
+Tensors decorated(const Op& op, const Tensors& in, AttrsRef attrs) {
+  Tensors around = in;
+  for (Tensor& t : around)
+    if (t.dtype() == DType::float32 || t.dtype() == DType::float64) t = -(-(t * 1.0)) * 0.5 + t;
+  Tensors out = run_op(op, around, attrs);
+  if (!op.traits.stateful)
+    for (const Tensor& t : run_op(op, around, attrs)) out.push_back(t);
+  for (size_t i = 0, count = out.size(); i < count; ++i)
+    if (out[i].dtype() == DType::float32 || out[i].dtype() == DType::float64)
+      out.push_back(nn::relu(tanh(out[i]) * out[i] - 0.25));
+  return out;
+}
+
+TEST_P(Traced, PassesChangeNoBit) {
+  const Op* op = find_op(GetParam());
+  for (const Case* c : cases_of(GetParam(), false)) {
+    if (!c->error.empty() || c->shape_only) continue;
+    for (Known known : {Known::shapes, Known::ranks}) {
+      std::string what = c->describe() + ", " + name_of_mode(known);
+      Call optimized = make_call(*c), plain = make_call(*c);
+      auto traced = [&](const Call& call) {
+        return trace(call.inputs, known, [&](const Tensors& in) { return decorated(*op, in, call.attrs); });
+      };
+      try {
+        auto with = traced(optimized), without = traced(plain);
+        seed_state().set_global_seed(1);
+        Tensors got = run(with->plan(), *with, optimized.inputs);
+        seed_state().set_global_seed(1);
+        const graph::Graph& graph = without->graph();
+        Tensors expected = run(graph::Plan(graph, graph.arguments, graph.results), *without, plain.inputs);
+        compare(what, got, expected, 0);
+      } catch (const Error&) {
+        continue;  // it refuses what the decoration made of its inputs
       }
     }
   }

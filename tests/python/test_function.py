@@ -326,3 +326,28 @@ def test_without_autograph_no_value_is_told():
 
     with pytest.raises(tf.errors.OperatorNotAllowedInGraphError):
         f(tf.constant(1.0))
+
+
+def test_jit_compile_means_all_fusions():
+    x, w, b = tf.constant([[1.0, -2.0]]), tf.constant([[0.5, 1.0], [2.0, -1.0]]), tf.constant([0.25, 0.5])
+
+    def layer(x):
+        return tf.nn.relu(tf.matmul(x, w) + b)
+
+    def ops(function):
+        return [line.split()[2].split("(")[0] for line in function.get_concrete_function(x)._body.optimized_text.splitlines()[:-1]]
+
+    before = tf.config.optimizer.get_experimental_options()
+    tf.config.optimizer.set_experimental_options({"remapping": False, "layout_optimizer": False})
+    try:
+        plain, jit = tf.function(layer), tf.function(layer, jit_compile=True)
+        assert "MatMul" in ops(plain) and "Relu" in ops(plain)
+        assert "MatMul" not in ops(jit) and "Relu" not in ops(jit)
+        assert np.array_equal(plain(x), jit(x)) and np.array_equal(plain(x), layer(x))
+        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+        assert "Relu" not in ops(tf.function(jit_compile=True)(layer))
+    finally:
+        tf.config.optimizer.set_experimental_options(
+            {"remapping": True, "layout_optimizer": True, "disable_meta_optimizer": False})
+        for name in set(tf.config.optimizer.get_experimental_options()) - set(before):
+            del tf.config.optimizer._options[name]

@@ -51,6 +51,7 @@ BranchTracer::Branches BranchTracer::finish(const std::string& name, bool pass_o
 FunctionAttr make_body(const std::string& name, const std::vector<Spec>& arguments,
                        const std::function<std::vector<Tensor>(std::span<const Tensor>)>& body) {
   GraphTracer tracer(nullptr);
+  if (current_tracer()) tracer.graph().jit_compile = current_tracer()->graph().jit_compile;
   Tracing tracing(&tracer);
   std::vector<Tensor> symbolic;
   for (const Spec& a : arguments) symbolic.push_back(tracer.argument(a.dtype, a.shape));

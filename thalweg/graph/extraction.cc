@@ -11,6 +11,7 @@ class Extraction {
 
   Extracted run(const std::vector<Node*>& arguments, const std::vector<Value>& results) {
     Graph& part = made_.part;
+    part.jit_compile = whole_.jit_compile;
     for (const Node* n : arguments) {
       Node& placeholder = part.add_placeholder(n->results[0].dtype, n->results[0].shape, n->name);
       part.arguments.push_back(&placeholder);

@@ -157,6 +157,7 @@ bool FunctionCore::trace(Trace& to, std::span<const TensorRef> tensors, const Tr
   const bool values_around = thread_state.reveal != nullptr;
   PathTracer tracer(current_tracer(), options_.name, tensors);
   tracer.may_create_variables = may_create_variables;
+  tracer.graph().jit_compile |= options_.jit_compile;
   std::vector<Tensor> arguments;
   Tracing tracing(&tracer);
   for (size_t i = 0; i < to.arguments.size(); ++i) {

@@ -15,7 +15,7 @@ namespace thalweg {
 struct FunctionOptions {
   std::vector<TensorSpec> input_signature = {};  // one trace for all tensors that fit it; left out: one for each shape
   bool reduce_retracing = false;                 // shapes that differ from call to call become unknown
-  bool jit_compile = false;                      // all fusions
+  bool jit_compile = false;                      // all fusions, whatever the options of passes say
   bool autograph = true;                         // if and while may ask for values of tensors
   std::string name = "function";
   std::string described_as = {};  // in warnings; left out: the name

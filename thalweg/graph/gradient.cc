@@ -82,6 +82,7 @@ void add_variables(const Gradient& gradient, std::vector<Tensor>& sources) {
 std::unique_ptr<const Gradient> make_gradient(const FunctionBody& body) {
   auto made = std::make_unique<Gradient>();
   GraphTracer tracer(nullptr);
+  tracer.graph().jit_compile = body.graph().jit_compile;
   Tracing tracing(&tracer);
   std::vector<Tensor> arguments;
   for (size_t i = 0; i < body.num_arguments(); ++i)

@@ -117,6 +117,7 @@ Graph Graph::copy(const std::vector<uint8_t>& kept) const {
   }
   for (const Node* n : arguments) made.arguments.push_back(mapped(n));
   for (const Value& v : results) made.results.push_back({mapped(v.node), v.index});
+  made.jit_compile = jit_compile;
   return made;
 }
 

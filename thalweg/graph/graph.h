@@ -79,6 +79,7 @@ class THALWEG_API Graph {
 
   std::vector<Node*> arguments;
   std::vector<Value> results;
+  bool jit_compile = false;  // fuse all that can be, whatever the options say
 
   /// One line per node: `%3 = MatMul(%0, %1) {transpose_b: true}: float32 (2, 3)`.
   std::string str() const;

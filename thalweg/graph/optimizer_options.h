@@ -11,7 +11,8 @@ namespace config::optimizer {
 
 /// Switches passes on and off, by TensorFlow's names: "constant_folding", "arithmetic_optimization",
 /// "function_optimization", "common_subgraph_elimination", "dependency_optimization", "disable_model_pruning",
-/// "remapping", "disable_meta_optimizer" (all of them). Functions that have run keep the plan that they have.
+/// "remapping" (fusion), "layout_optimizer" (images and weights in the order in which kernels read them),
+/// "loop_optimization", "disable_meta_optimizer" (all of them). Functions that have run keep the plan that they have.
 THALWEG_API void set_experimental_options(const std::map<std::string, bool>& options);
 /// The options that were set.
 THALWEG_API std::map<std::string, bool> get_experimental_options();

@@ -16,7 +16,9 @@ namespace thalweg::graph {
 class GraphTracer : public Tracer {
  public:
   /// `outer` is the tracer of the function inside which this one is traced.
-  explicit GraphTracer(GraphTracer* outer) : outer_(outer) {}
+  explicit GraphTracer(GraphTracer* outer) : outer_(outer) {
+    if (outer) graph_.jit_compile = outer->graph_.jit_compile;
+  }
 
   void add(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl* const> out) override;
   Shape known_dims(const TensorImpl& vector) const override;

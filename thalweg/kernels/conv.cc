@@ -35,17 +35,20 @@ bool prefers_columns(const ConvShape& s) {
 
 std::atomic<bool> winograd_allowed{true};
 
-template <class T> void forward(const ConvShape& s, const T* in, const T* filter, T* out) {
+template <class T>
+void forward(const ConvShape& s, const T* in, const T* filter, T* out, const Epilogue* epilogue, KeptFilter* kept) {
   const int64_t rows = s.batch * s.out_pixels();
   if (is_pointwise(s))
     return real_gemm<T>(rows, s.out_channels, s.in_channels, {in, s.in_channels, 1}, {filter, s.out_channels, 1}, out,
-                        s.out_channels, false, false);
+                        s.out_channels, false, false, epilogue, kept);
   if constexpr (std::is_same_v<T, float>) {
-    if (winograd_allowed && (engine_forward(s, true, in, filter, out) || winograd_forward(s, in, filter, out))) return;
-    if (!prefers_columns(s) && engine_forward(s, false, in, filter, out)) return;
+    if (winograd_allowed && (engine_forward(s, true, in, filter, out, epilogue, kept) ||
+                             winograd_forward(s, in, filter, out, epilogue, kept)))
+      return;
+    if (!prefers_columns(s) && engine_forward(s, false, in, filter, out, epilogue, kept)) return;
   }
-  if (is_depthwise(s)) return depthwise_forward(s, in, filter, out);
-  columns_forward(s, in, filter, out);
+  if (is_depthwise(s)) return depthwise_forward(s, in, filter, out, epilogue);
+  columns_forward(s, in, filter, out, epilogue, kept);
 }
 
 template <class T> void backward_input(const ConvShape& s, const T* filter, const T* out_grad, T* in_grad) {
@@ -159,10 +162,16 @@ void clear(DType dtype, void* data, int64_t count) {
 
 void allow_winograd(bool allowed) { winograd_allowed = allowed; }
 
-void conv_forward(DType dtype, const ConvShape& s, const void* in, const void* filter, void* out) {
-  if (is_empty(s)) return clear(dtype, out, s.batch * s.out_pixels() * s.out_channels);
-  dispatch(dtype, s, in, filter, out, 2,
-           [](const ConvShape& shape, auto* x, auto* w, auto* y) { forward(shape, x, w, y); });
+void conv_forward(DType dtype, const ConvShape& s, const void* in, const void* filter, void* out,
+                  const Epilogue* epilogue, KeptFilter* kept) {
+  const bool empty = is_empty(s);
+  if (empty && !epilogue) return clear(dtype, out, s.batch * s.out_pixels() * s.out_channels);
+  dispatch(dtype, s, in, filter, out, 2, [&](const ConvShape& shape, auto* x, auto* w, auto* y) {
+    if (!empty) return forward(shape, x, w, y, epilogue, kept);
+    const int64_t pixels = shape.batch * shape.out_pixels();
+    std::fill_n(y, pixels * shape.out_channels, 0);
+    epilogue->finish(y, pixels);
+  });
 }
 
 void conv_backward_input(DType dtype, const ConvShape& s, const void* filter, const void* out_grad, void* in_grad) {

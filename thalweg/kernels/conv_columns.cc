@@ -61,7 +61,10 @@ int64_t pixel_block(const ConvShape& s) {
 }
 }  // namespace
 
-template <class T> void columns_forward(const ConvShape& s, const T* in, const T* filter, T* out) {
+template <class T>
+void columns_forward(const ConvShape& s, const T* in, const T* filter, T* out, const Epilogue* epilogue,
+                     KeptFilter* kept) {
+  if (s.groups != 1) kept = nullptr;  // what is kept is one matrix
   const int64_t depth = s.taps() * s.group_in(), pixels = s.out_pixels(), block = pixel_block(s);
   const int64_t blocks = (pixels + block - 1) / block;
   parallel_chunks(s.batch * blocks, 1, [&](int64_t begin, int64_t end) {
@@ -73,8 +76,9 @@ template <class T> void columns_forward(const ConvShape& s, const T* in, const T
         real_gemm<T>(last - first, s.group_out(), depth, {columns, depth, 1},
                      {filter + group * s.group_out(), s.out_channels, 1},
                      out + (image * pixels + first) * s.out_channels + group * s.group_out(), s.out_channels, false,
-                     true);
+                     true, nullptr, kept);
       }
+      if (epilogue) epilogue->finish(out + (image * pixels + first) * s.out_channels, last - first);
     }
   });
 }
@@ -134,9 +138,10 @@ template <class T> void columns_backward_filter(const ConvShape& s, const T* in,
   });
 }
 
-template void columns_forward(const ConvShape&, const float*, const float*, float*);
-template void columns_forward(const ConvShape&, const double*, const double*, double*);
-template void columns_forward(const ConvShape&, const uint32_t*, const uint32_t*, uint32_t*);
+template void columns_forward(const ConvShape&, const float*, const float*, float*, const Epilogue*, KeptFilter*);
+template void columns_forward(const ConvShape&, const double*, const double*, double*, const Epilogue*, KeptFilter*);
+template void columns_forward(const ConvShape&, const uint32_t*, const uint32_t*, uint32_t*, const Epilogue*,
+                              KeptFilter*);
 template void columns_backward_input(const ConvShape&, const float*, const float*, float*);
 template void columns_backward_input(const ConvShape&, const double*, const double*, double*);
 template void columns_backward_input(const ConvShape&, const uint32_t*, const uint32_t*, uint32_t*);

@@ -118,7 +118,8 @@ template <class Body> void for_pixels(const ConvShape& s, const int64_t* sizes, 
 }
 }  // namespace
 
-template <class T> void depthwise_forward(const ConvShape& s, const T* in, const T* filter, T* out) {
+template <class T>
+void depthwise_forward(const ConvShape& s, const T* in, const T* filter, T* out, const Epilogue* epilogue) {
   const int64_t multiplier = s.group_out(), channels = s.in_channels;
   const auto sum_products = loops<T>().sum_products;
   for_pixels(s, s.out, [&](int64_t image, const int64_t(&at)[3], int64_t pixel) {
@@ -129,12 +130,16 @@ template <class T> void depthwise_forward(const ConvShape& s, const T* in, const
       pairs[count++] = {from + other * channels, filter + tap * s.out_channels};
     });
     T* to = out + pixel * s.out_channels;
-    if (multiplier == 1) return sum_products(pairs, count, channels, to);
-    std::fill_n(to, s.out_channels, T{});
-    for (int64_t i = 0; i < count; ++i)
-      for (int64_t c = 0; c < channels; ++c)
-        for (int64_t m = 0; m < multiplier; ++m)
-          to[c * multiplier + m] += pairs[i].a[c] * pairs[i].b[c * multiplier + m];
+    if (multiplier == 1) {
+      sum_products(pairs, count, channels, to);
+    } else {
+      std::fill_n(to, s.out_channels, T{});
+      for (int64_t i = 0; i < count; ++i)
+        for (int64_t c = 0; c < channels; ++c)
+          for (int64_t m = 0; m < multiplier; ++m)
+            to[c * multiplier + m] += pairs[i].a[c] * pairs[i].b[c * multiplier + m];
+    }
+    if (epilogue) epilogue->finish(to, 1);
   });
 }
 
@@ -191,9 +196,9 @@ template <class T> void depthwise_backward_filter(const ConvShape& s, const T* i
   }
 }
 
-template void depthwise_forward(const ConvShape&, const float*, const float*, float*);
-template void depthwise_forward(const ConvShape&, const double*, const double*, double*);
-template void depthwise_forward(const ConvShape&, const uint32_t*, const uint32_t*, uint32_t*);
+template void depthwise_forward(const ConvShape&, const float*, const float*, float*, const Epilogue*);
+template void depthwise_forward(const ConvShape&, const double*, const double*, double*, const Epilogue*);
+template void depthwise_forward(const ConvShape&, const uint32_t*, const uint32_t*, uint32_t*, const Epilogue*);
 template void depthwise_backward_input(const ConvShape&, const float*, const float*, float*);
 template void depthwise_backward_input(const ConvShape&, const double*, const double*, double*);
 template void depthwise_backward_input(const ConvShape&, const uint32_t*, const uint32_t*, uint32_t*);

@@ -92,29 +92,44 @@ bool prepare(Pass pass, bool winograd, std::vector<Slice>& slices) {
   return true;
 }
 
-bool run_slices(std::vector<Slice>& slices, const float* filter, float* in, float* out) {
-  float* packed = scratch<float>(Scratch::filter, slices[0].convolution->packed_size());
-  slices[0].convolution->pack(filter, packed);
+const float* packed_filter(const Found& convolution, const float* filter, KeptFilter* kept) {
+  const int64_t size = convolution->packed_size();
+  if (!kept) {
+    float* packed = scratch<float>(Scratch::filter, size);
+    convolution->pack(filter, packed);
+    return packed;
+  }
+  return kept->get<float>(
+      KeptOrder::engine, convolution,
+      [&](const void* other) { return convolution->same_filter(*static_cast<const Convolution*>(other)); }, size,
+      [&](float* to) { convolution->pack(filter, to); });
+}
+
+bool run_slices(std::vector<Slice>& slices, const float* filter, float* in, float* out,
+                const Epilogue* epilogue = nullptr, KeptFilter* kept = nullptr) {
+  auto* packed = const_cast<float*>(packed_filter(slices[0].convolution, filter, kept));
   parallel_chunks(static_cast<int64_t>(slices.size()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const Slice& slice = slices[static_cast<size_t>(i)];
       slice.convolution->run(in + slice.in_offset, packed, out + slice.out_offset);
+      if (epilogue) epilogue->finish(out + slice.out_offset, slice.shape.batch * slice.shape.out_pixels());
     }
   });
   return true;
 }
 }  // namespace
 
-bool engine_forward(const ConvShape& s, bool winograd, const float* in, const float* filter, float* out) {
+bool engine_forward(const ConvShape& s, bool winograd, const float* in, const float* filter, float* out,
+                    const Epilogue* epilogue, KeptFilter* kept) {
   if (winograd && !suits_winograd(s)) return false;
   std::vector<Slice> slices;
   if (s.batch < 8 && s.image_work() > 16e6 && !winograd && add_bands(s, slices) &&
       prepare(Pass::forward, winograd, slices))
-    return run_slices(slices, filter, const_cast<float*>(in), out);
+    return run_slices(slices, filter, const_cast<float*>(in), out, epilogue, kept);
   slices.clear();
   add_images(s, images_per_slice(s, 32), slices);
   if (!prepare(Pass::forward, winograd, slices)) return false;
-  return run_slices(slices, filter, const_cast<float*>(in), out);
+  return run_slices(slices, filter, const_cast<float*>(in), out, epilogue, kept);
 }
 
 bool engine_backward_input(const ConvShape& s, bool winograd, const float* filter, const float* out_grad,

@@ -1,12 +1,16 @@
 // Float32 convolutions cut into slices that one-thread engine primitives compute.
 #pragma once
 #include "thalweg/kernels/conv_shape.h"
+#include "thalweg/kernels/epilogue.h"
+#include "thalweg/kernels/kept_filter.h"
 
 namespace thalweg::kernels {
 
 /// Activations lie as [batch, spatial..., channels]. False where the engine has no fast kernel: nothing was written.
 /// `winograd` asks for the engine's Winograd kernels, which only some versions and machines have, and nothing else.
-bool engine_forward(const ConvShape& shape, bool winograd, const float* in, const float* filter, float* out);
+/// An epilogue and what is kept of the filter may be null.
+bool engine_forward(const ConvShape& shape, bool winograd, const float* in, const float* filter, float* out,
+                    const Epilogue* epilogue, KeptFilter* kept);
 bool engine_backward_input(const ConvShape& shape, bool winograd, const float* filter, const float* out_grad,
                            float* in_grad);
 bool engine_backward_filter(const ConvShape& shape, bool winograd, const float* in, const float* out_grad,

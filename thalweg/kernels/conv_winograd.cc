@@ -183,11 +183,19 @@ float* zeros(int64_t channels) {
   return row;
 }
 
-void run_forward(const ConvShape& s, const float* in, const float* filter, float* out) {
+void run_forward(const ConvShape& s, const float* in, const float* filter, float* out, const Epilogue* epilogue,
+                 KeptFilter* kept) {
   const int64_t filters = s.in_channels * s.out_channels;
-  float* u = scratch<float>(Scratch::winograd_filter, points * filters);
-  parallel_for(filters / lanes, 8 * 5.0,
-               [&](int64_t begin, int64_t end) { all_filters(filter, filters, begin * lanes, end * lanes, u); });
+  const float* u = nullptr;
+  if (kept) {
+    u = kept->get<float>(KeptOrder::winograd, points * filters,
+                         [&](float* to) { all_filters(filter, filters, 0, filters, to); });
+  } else {
+    float* to = scratch<float>(Scratch::winograd_filter, points * filters);
+    parallel_for(filters / lanes, 8 * 5.0,
+                 [&](int64_t begin, int64_t end) { all_filters(filter, filters, begin * lanes, end * lanes, to); });
+    u = to;
+  }
   const Tiles tiles(s);
   parallel_chunks(tiles.count, tiles.block, [&](int64_t begin, int64_t end) {
     const int64_t rows = end - begin;
@@ -207,6 +215,10 @@ void run_forward(const ConvShape& s, const float* in, const float* filter, float
       float* pixels[16];
       tiles.out_pixels<float>(tile, out, nullptr, pixels);
       tile_out(m + (tile - begin) * s.out_channels, rows * s.out_channels, s.out_channels, pixels);
+      for (int row = 0; epilogue && row < 4; ++row) {
+        float** at = pixels + 4 * row;
+        if (at[0]) epilogue->finish(at[0], std::count_if(at, at + 4, [](const float* p) { return p != nullptr; }));
+      }
     }
   });
 }
@@ -215,9 +227,10 @@ void run_forward(const ConvShape& s, const float* in, const float* filter, float
 bool pays(const ConvShape& s) { return Tiles(s).count >= 40; }
 }  // namespace
 
-bool winograd_forward(const ConvShape& s, const float* in, const float* filter, float* out) {
+bool winograd_forward(const ConvShape& s, const float* in, const float* filter, float* out, const Epilogue* epilogue,
+                      KeptFilter* kept) {
   if (!fits(s) || !pays(s)) return false;
-  run_forward(s, in, filter, out);
+  run_forward(s, in, filter, out, epilogue, kept);
   return true;
 }
 
@@ -237,7 +250,7 @@ bool winograd_backward_input(const ConvShape& s, const float* filter, const floa
       transpose_matrix(filter + (8 - tap) * in_channels * out_channels, in_channels, out_channels,
                        turned + tap * in_channels * out_channels);
   });
-  run_forward(t, out_grad, turned, in_grad);
+  run_forward(t, out_grad, turned, in_grad, nullptr, nullptr);
   return true;
 }
 

@@ -16,9 +16,11 @@ template <class T> Matrix<T> view(const T* data, bool transposed, int64_t rows, 
   return transposed ? Matrix<T>{data, 1, rows} : Matrix<T>{data, columns, 1};
 }
 
-template <class T> void real_product(const GemmShape& s, const T* a, const T* b, T* c, bool serial) {
+template <class T>
+void real_product(const GemmShape& s, const T* a, const T* b, T* c, bool serial, const Epilogue* epilogue = nullptr,
+                  KeptFilter* kept = nullptr) {
   real_gemm<T>(s.m, s.n, s.k, view(a, s.a != Operand::plain, s.m, s.k), view(b, s.b != Operand::plain, s.k, s.n), c,
-               s.n, false, serial);
+               s.n, false, serial, epilogue, kept);
 }
 
 // Narrow types are widened whole, multiplied, and narrowed again: small beside the product itself.
@@ -122,6 +124,15 @@ void one_product(DType dtype, const GemmShape& s, const void* a, const void* b, 
 
 void gemm(DType dtype, const GemmShape& shape, const void* a, const void* b, void* c) {
   one_product(dtype, shape, a, b, c, false);
+}
+
+void gemm(DType dtype, const GemmShape& shape, const void* a, const void* b, void* c, const Epilogue* epilogue,
+          KeptFilter* kept) {
+  auto multiply = [&]<class T>(T* to) {
+    real_product<T>(shape, static_cast<const T*>(a), static_cast<const T*>(b), to, false, epilogue, kept);
+  };
+  if (dtype == DType::float32) multiply(static_cast<float*>(c));
+  else if (dtype == DType::float64) multiply(static_cast<double*>(c));
 }
 
 void gemm(DType dtype, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const void* a,

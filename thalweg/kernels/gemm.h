@@ -3,6 +3,8 @@
 #include <cstdint>
 
 #include "thalweg/core/dtype.h"
+#include "thalweg/kernels/epilogue.h"
+#include "thalweg/kernels/kept_filter.h"
 
 namespace thalweg::kernels {
 
@@ -21,6 +23,11 @@ struct GemmShape {
 void gemm(DType dtype, const GemmShape& shape, const void* a, const void* b, void* c);
 void gemm(DType dtype, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const void* a,
           const void* b, void* c);
+
+/// The same of float32 or float64, finished by an epilogue over the columns. `kept`, where it is given, belongs to B,
+/// which is the same at every call.
+void gemm(DType dtype, const GemmShape& shape, const void* a, const void* b, void* c, const Epilogue* epilogue,
+          KeptFilter* kept);
 
 /// `batch` products; the operands of one lie `..._stride` elements after those of the one before (0 repeats them).
 void batch_gemm(DType dtype, const GemmShape& shape, int64_t batch, const void* a, int64_t a_stride, const void* b,

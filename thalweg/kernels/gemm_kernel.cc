@@ -136,6 +136,7 @@ template <class T> struct Product {
   bool accumulate;
   const T* packed_b = nullptr;
   int width = 0;
+  const Epilogue* epilogue = nullptr;  // where columns of C lie side by side
 };
 
 // Copies rows [depth, depth + k) of the panel that starts at `column`.
@@ -244,6 +245,8 @@ void compute_block(const Product<T>& p, const Kernels<T>& kernel, int64_t row, i
           i += rows;
         }
       }
+      if (p.epilogue && depth + k == p.k)
+        p.epilogue->finish(p.c + r * p.c_row + column, r_end - r, p.c_row, column, column_end - column);
     }
   }
 }
@@ -349,22 +352,35 @@ void vector_times_rows(int64_t n, int64_t k, const T* x, int64_t x_step, const T
   else parallel_chunks(n, std::max<int64_t>(512, 200'000 / k), body);
 }
 
-template <class T> void multiply(Product<T>& p, bool serial) {
+/// All of B in panels.
+template <class T> void pack_panels(const Product<T>& p, bool serial, T* packed) {
+  const int64_t width = p.width;
+  auto pack = [&](int64_t begin, int64_t end) {
+    for (int64_t j = begin; j < end; ++j) copy_panel(p, j * width, 0, p.k, packed + j * width * p.k);
+  };
+  const int64_t panels = (p.n + width - 1) / width;
+  if (serial) pack(0, panels);
+  else parallel_for(panels, 0.3 * static_cast<double>(width * p.k), pack);
+}
+
+template <class T> void multiply(Product<T>& p, bool serial, KeptFilter* kept) {
   const Kernels<T>& kernel = kernels<T>();
   p.width = 2 * kernel.lanes;
   const int64_t width = p.width;
   const double work = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
   if (work < 400'000) serial = true;  // some 10 us
-  const bool pack = p.b.column != 1 || p.m > 64;
+  // A copy of B pays where many rows pass over it, or where it is made once for all calls.
+  const bool pack = p.b.column != 1 || p.m > 64 || (kept && p.m > 4);
   const int64_t panels = (p.n + width - 1) / width;
   if (pack) {
-    T* packed = scratch<T>(Scratch::gemm_b, panels * width * p.k);
-    p.packed_b = packed;
-    auto pack_panels = [&](int64_t begin, int64_t end) {
-      for (int64_t j = begin; j < end; ++j) copy_panel(p, j * width, 0, p.k, packed + j * width * p.k);
-    };
-    if (serial) pack_panels(0, panels);
-    else parallel_for(panels, 0.3 * static_cast<double>(width * p.k), pack_panels);
+    const int64_t size = panels * width * p.k;
+    if (kept) {
+      p.packed_b = kept->get<T>(KeptOrder::panels, size, [&](T* to) { pack_panels(p, true, to); });
+    } else {
+      T* packed = scratch<T>(Scratch::gemm_b, size);
+      pack_panels(p, serial, packed);
+      p.packed_b = packed;
+    }
   }
   // Blocks of C small enough to share out evenly, large enough to be worth the hand-over.
   int64_t block_columns = std::min(column_block, panels * width), block_rows = row_block;
@@ -393,29 +409,46 @@ template <class T> void multiply(Product<T>& p, bool serial) {
 
 template <class T>
 void real_gemm(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T* c, int64_t c_row, bool accumulate,
-               bool serial) {
+               bool serial, const Epilogue* epilogue, KeptFilter* kept) {
   if (m <= 0 || n <= 0) return;
+  // What is not finished block by block is finished as a whole: one row or column, or few rows.
+  auto finish = [&] {
+    if (epilogue) epilogue->finish(c, m, c_row, 0, n);
+  };
   if (k <= 0) {
     if (!accumulate)
       for (int64_t i = 0; i < m; ++i) std::fill_n(c + i * c_row, n, T{});
-    return;
+    return finish();
   }
-  if (n == 1 && a.column == 1 && b.row == 1)
-    return rows_times_vector(m, k, a.data, a.row, b.data, c, c_row, accumulate, serial);
-  if (m == 1 && b.row == 1 && a.column == 1)
-    return rows_times_vector(n, k, b.data, b.column, a.data, c, 1, accumulate, serial);
-  if (m == 1 && b.column == 1 && n >= 32)
-    return vector_times_rows(n, k, a.data, a.column, b.data, b.row, c, accumulate, serial);
-  Product<T> p{m, n, k, a, b, c, c_row, 1, accumulate};
+  if (n == 1 && a.column == 1 && b.row == 1) {
+    rows_times_vector(m, k, a.data, a.row, b.data, c, c_row, accumulate, serial);
+    return finish();
+  }
+  if (m == 1 && b.row == 1 && a.column == 1) {
+    rows_times_vector(n, k, b.data, b.column, a.data, c, 1, accumulate, serial);
+    return finish();
+  }
+  if (m == 1 && b.column == 1 && n >= 32) {
+    vector_times_rows(n, k, a.data, a.column, b.data, b.row, c, accumulate, serial);
+    return finish();
+  }
+  Product<T> p{m, n, k, a, b, c, c_row, 1, accumulate, nullptr, 0, epilogue};
   // B would have to be packed for few rows of A: the transposed product packs the smaller operand instead.
-  if (b.column != 1 && m < 64 && n > m)
+  if (b.column != 1 && m < 64 && n > m) {
     p = {n, m, k, {b.data, b.column, b.row}, {a.data, a.column, a.row}, c, 1, c_row, accumulate};
-  multiply(p, serial);
+    multiply<T>(p, serial, nullptr);
+    return finish();
+  }
+  multiply(p, serial, kept);
 }
 
-template void real_gemm(int64_t, int64_t, int64_t, Matrix<float>, Matrix<float>, float*, int64_t, bool, bool);
-template void real_gemm(int64_t, int64_t, int64_t, Matrix<double>, Matrix<double>, double*, int64_t, bool, bool);
-template void real_gemm(int64_t, int64_t, int64_t, Matrix<uint32_t>, Matrix<uint32_t>, uint32_t*, int64_t, bool, bool);
-template void real_gemm(int64_t, int64_t, int64_t, Matrix<uint64_t>, Matrix<uint64_t>, uint64_t*, int64_t, bool, bool);
+template void real_gemm(int64_t, int64_t, int64_t, Matrix<float>, Matrix<float>, float*, int64_t, bool, bool,
+                        const Epilogue*, KeptFilter*);
+template void real_gemm(int64_t, int64_t, int64_t, Matrix<double>, Matrix<double>, double*, int64_t, bool, bool,
+                        const Epilogue*, KeptFilter*);
+template void real_gemm(int64_t, int64_t, int64_t, Matrix<uint32_t>, Matrix<uint32_t>, uint32_t*, int64_t, bool, bool,
+                        const Epilogue*, KeptFilter*);
+template void real_gemm(int64_t, int64_t, int64_t, Matrix<uint64_t>, Matrix<uint64_t>, uint64_t*, int64_t, bool, bool,
+                        const Epilogue*, KeptFilter*);
 
 }  // namespace thalweg::kernels

@@ -201,7 +201,7 @@ void apply_affine(const NormShape& s, const float* x, const float* m, const floa
 void infer(const NormShape& s, const float* x, const float* scale, const float* offset, const float* mean,
            const float* variance, float epsilon, float* y) {
   std::vector<float> a(static_cast<size_t>(s.channels));
-  for (size_t c = 0; c < a.size(); ++c) a[c] = scale[c] / std::sqrt(variance[c] + epsilon);
+  batch_norm_slopes(s.channels, scale, variance, epsilon, a.data());
   apply_affine(s, x, mean, a.data(), offset, y);
 }
 
@@ -305,6 +305,13 @@ void batch_norm_train(DType dtype, const NormShape& shape, const void* x, const 
   });
 }
 
+void batch_norm_slopes(int64_t channels, const float* scale, const float* variance, float epsilon, float* slope) {
+  for (int64_t c = 0; c < channels; ++c) slope[c] = scale[c] / std::sqrt(variance[c] + epsilon);
+}
+void batch_norm_rows(const float* x, int64_t rows, int64_t channels, const float* mean, const float* slope,
+                     const float* offset, float* y) {
+  loops().affine(x, rows, channels, mean, slope, offset, y);
+}
 void batch_norm_infer(DType dtype, const NormShape& shape, const void* x, const float* scale, const float* offset,
                       const float* mean, const float* variance, float epsilon, void* y) {
   with_floats<2>(dtype, size_of_array(shape), {x, y},

@@ -28,6 +28,11 @@ void batch_norm_train(DType dtype, const NormShape& shape, const void* x, const 
 /// The same with given statistics.
 void batch_norm_infer(DType dtype, const NormShape& shape, const void* x, const float* scale, const float* offset,
                       const float* mean, const float* variance, float epsilon, void* y);
+/// What that comes to: slope = scale / sqrt(variance + epsilon), then y = (x - mean) slope + offset for rows of float32
+/// [rows, channels]; y may be x.
+void batch_norm_slopes(int64_t channels, const float* scale, const float* variance, float epsilon, float* slope);
+void batch_norm_rows(const float* x, int64_t rows, int64_t channels, const float* mean, const float* slope,
+                     const float* offset, float* y);
 /// Gradients for x, scale and offset. In training the statistics depend on x; else they are constants.
 void batch_norm_grad(DType dtype, const NormShape& shape, bool training, const void* y_grad, const void* x,
                      const float* scale, const float* mean, const float* variance, float epsilon, void* x_grad,

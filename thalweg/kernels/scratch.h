@@ -27,6 +27,7 @@ enum class Scratch {
   winograd_filter,
   winograd_out,
   row,
+  epilogue,
   count
 };
 

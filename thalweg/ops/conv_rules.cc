@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "thalweg/kernels/conv.h"
-
 namespace thalweg {
 namespace {
 
@@ -98,10 +96,10 @@ void infer_conv(InferCall& c, const ConvRule& rule) {
   c.output(0, out);
 }
 
-void run_conv(const KernelCall& c, const ConvRule& rule) {
+void run_conv(const KernelCall& c, const ConvRule& rule, const kernels::Epilogue* epilogue, kernels::KeptFilter* kept) {
   Geometry g = read_geometry(c, rule.spatial, rule.window);
   kernels::conv_forward(c.dtype(), conv_shape(c, rule, g, c.shape(0), c.shape(1), c.output_shape()), c.input(0),
-                        c.input(1), c.output());
+                        c.input(1), c.output(), epilogue, kept);
 }
 
 void infer_conv_filter_grad(InferCall& c, const ConvRule& rule) {

@@ -1,6 +1,7 @@
 // The shape rules and kernels of all convolutions and their two gradients; records name the attributes.
 #pragma once
 #include "thalweg/core/index.h"
+#include "thalweg/kernels/conv.h"
 #include "thalweg/ops/conv_geometry.h"
 #include "thalweg/ops/joining.h"
 #include "thalweg/ops/shaping.h"
@@ -22,7 +23,8 @@ struct ConvRule {
 
 /// input, filter -> output.
 void infer_conv(InferCall& c, const ConvRule& rule);
-void run_conv(const KernelCall& c, const ConvRule& rule);
+void run_conv(const KernelCall& c, const ConvRule& rule, const kernels::Epilogue* epilogue = nullptr,
+              kernels::KeptFilter* kept = nullptr);
 /// input, filter_sizes, out_backprop -> the gradient of the filter.
 void infer_conv_filter_grad(InferCall& c, const ConvRule& rule);
 void run_conv_filter_grad(const KernelCall& c, const ConvRule& rule);

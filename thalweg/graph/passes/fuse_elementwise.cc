@@ -303,6 +303,6 @@ void run(Graph& graph) { Fusion(graph).run(); }
 
 }  // namespace
 
-constinit const Pass fuse_elementwise{"fuse_elementwise", "remapping", true, run};
+constinit const Pass fuse_elementwise{"fuse_elementwise", "remapping", true, run, true};
 
 }  // namespace thalweg::graph

@@ -72,10 +72,17 @@ bool same_attrs(const Node& a, const Node& b) {
   return true;
 }
 
+void copy_attrs(const Node& from, const Op& to, const Attrs& attrs) {
+  for (size_t i = 0; from.op->attrs && i < from.op->attrs->rows.size(); ++i)
+    if (int row = to.attrs->find(from.op->attrs->rows[i].name); row >= 0)
+      to.attrs->set(attrs.get(), row, from.op->attrs->get(from.attrs.get(), static_cast<int>(i)));
+}
+
 std::span<const Pass* const> all_passes() {
   static constexpr const Pass* passes[] = {
-      &inline_calls,     &prune, &merge_reads, &fold_constants, &simplify_arithmetic, &merge_subexpressions,
-      &fuse_elementwise,
+      &inline_calls,        &prune,           &merge_reads,          &fold_constants,
+      &simplify_arithmetic, &loop_invariants, &merge_subexpressions, &channels_last,
+      &fuse_contractions,   &keep_filters,    &fuse_elementwise,
   };
   return passes;
 }
@@ -83,21 +90,29 @@ std::span<const Pass* const> all_passes() {
 Graph optimize(const Graph& graph) {
   Graph made = graph.copy();
   std::map<std::string, bool> set = config::optimizer::get_experimental_options();
-  if (auto found = set.find("disable_meta_optimizer"); found != set.end() && found->second) return made;
+  auto is_set = [&](const char* option, bool value) {
+    auto found = set.find(option);
+    return found != set.end() && found->second == value;
+  };
+  const bool none = is_set("disable_meta_optimizer", true);
+  if (none && !graph.jit_compile) return made;
   auto run = [&](const Pass& pass) {
-    auto found = set.find(pass.option);
-    if (found == set.end() || found->second == pass.switched_on_by) pass.run(made);
+    bool switched_on = !none && !is_set(pass.option, !pass.switched_on_by);
+    if (switched_on || (pass.is_late && graph.jit_compile)) pass.run(made);
   };
   // One pass makes work for another; what a second round leaves is rarely worth a third.
   for (int round = 0; round < 2; ++round) {
     size_t before = made.nodes().size();
     for (const Pass* pass : all_passes())
-      if (pass != &fuse_elementwise) run(*pass);
+      if (!pass->is_late) run(*pass);
     run(prune);
     if (made.nodes().size() == before) break;
   }
-  run(fuse_elementwise);
-  run(prune);
+  for (const Pass* pass : all_passes())
+    if (pass->is_late) {
+      run(*pass);
+      prune.run(made);
+    }
   return made;
 }
 

@@ -13,6 +13,7 @@ struct Pass {
   const char* option;   // what `set_experimental_options` calls it
   bool switched_on_by;  // the value of that option which leaves the pass on
   void (*run)(Graph& graph);
+  bool is_late = false;  // runs once, after the others; `jit_compile` asks for it whatever the option says
 };
 
 extern const Pass inline_calls;          // bodies take the place of calls
@@ -20,14 +21,18 @@ extern const Pass prune;                 // what neither results nor effects nee
 extern const Pass merge_reads;           // one look at a variable instead of several, while nothing writes to it
 extern const Pass fold_constants;        // what is known now is computed now
 extern const Pass simplify_arithmetic;   // x * 1, transposes of transposes, casts to the same type
+extern const Pass loop_invariants;       // what no turn of a loop changes is computed before it
 extern const Pass merge_subexpressions;  // what is computed twice is computed once
 
-extern const Pass fuse_elementwise;  // clusters of element-wise ops run tile by tile; once, after all others
+extern const Pass channels_last;      // images of convolutions are brought once into the order that kernels want
+extern const Pass fuse_contractions;  // matmul or convolution + bias + activation
+extern const Pass keep_filters;       // constant weights are brought once into the order in which kernels read them
+extern const Pass fuse_elementwise;   // clusters of element-wise ops run tile by tile
 
 /// All of them, in the order in which they run.
 std::span<const Pass* const> all_passes();
 
-/// A copy of the graph, after the passes that are switched on.
+/// A copy of the graph, after the passes that are switched on, or that its `jit_compile` asks for.
 Graph optimize(const Graph& graph);
 
 /// While a pass goes through a graph from front to back: values that others take the place of.
@@ -60,6 +65,8 @@ inline bool is_pure(const Node& n) { return !n.op->traits.stateful && !n.is_cons
 inline const Spec& spec_of(Value v) { return v.node->results[static_cast<size_t>(v.index)]; }
 /// Whether a tensor has the same element type, shape and bytes; handles are equal only where they are one block.
 bool same_value(const Tensor& a, const Tensor& b);
+/// Sets attributes of another op to those that the node has under the same names.
+void copy_attrs(const Node& from, const Op& to, const Attrs& attrs);
 /// Attributes of one op, compared by value.
 bool same_attrs(const Node& a, const Node& b);
 
