@@ -6,8 +6,9 @@
 One thread is pinned to one core. Ratios say how many times faster than the peer, which is TensorFlow unless the row names another;
 `short` marks a target that is missed. A row `within floor` says how many times the bare kernels' time the workload takes.
 traced_* are functions, TensorFlow's are tf.function (traced_chain_1m: with jit_compile, so XLA), its ResNet-50 is frozen;
-while_loop_turn is one turn of a loop, question_* one question about a tensor (`if`, cond, or without a function), resnet50_trace what
-the first call takes more than later ones. Peers are found or installed by tools/make_tensorflow_env and bench/peers/make_peer_env.
+while_loop_turn is one turn of a loop, question_* one question about a tensor (`if`, cond, or without a function), resnet50_trace
+tracing and planning (TensorFlow: what the first call takes more than later ones). Peers are found or installed by
+tools/make_tensorflow_env and bench/peers/make_peer_env; a row says when the package registry did not answer.
 Compare only numbers of one run: the machine decides the rest.
 """
 
@@ -93,14 +94,15 @@ def main():
     floors = sorted({floor for name in names for floor in WORKLOADS[name].get("floor", ())})
     ours = {threads: run_benchmarks(bench, [f"engine/{name}" for name in names], threads) for threads in (1, 2)}
     floor = {threads: run_benchmarks(bench, floors, threads) for threads in (1, 2)}
-    pythons = {} if options.no_peers else {peer: found for peer in PEERS if (found := python_of(peer, names))}
-    theirs = {peer: {threads: run_peer(peer, pythons.get(peer), names, only, threads) for threads in (1, 2)} for peer in PEERS}
+    pythons = {peer: ("", "no peer") if options.no_peers else python_of(peer, names) for peer in PEERS}
+    theirs = {peer: {threads: run_peer(peer, python, names, only, threads) for threads in (1, 2)} | {"missing": missing}
+              for peer, (python, missing) in pythons.items()}
     rows = [row for name in names for row in rows_of(name, ours, floor, theirs)]
     rows += python_rows(options.build, only, theirs["TensorFlow"]) + first_add_row(bench, only)
     print_table(rows)
     for model, title in MEMORY.items():
         if not only or f"{model}_memory" in only:
-            print_memory(options.build, model, title, pythons.get("TensorFlow"))
+            print_memory(options.build, model, title, pythons["TensorFlow"][0])
     if not options.no_neighbour:
         print_neighbour(bench, [name for name in names if not WORKLOADS[name].get("slow")], ours[1])
 
@@ -131,17 +133,16 @@ def run_benchmarks(bench, names, threads, repetitions=3):
 
 
 def python_of(peer, names):
-    """The Python that has this peer, or nothing if no row asks for it or it cannot be had."""
-    also = {other for name in names for other in WORKLOADS[name].get("also", ())}
-    if peer != "TensorFlow" and peer not in also:
-        return ""
+    """The Python that has this peer, and what rows say where it gave no time."""
+    if peer != "TensorFlow" and not any(peer in WORKLOADS[name].get("also", ()) for name in names):
+        return "", "no peer"
     command, _, variable = PEERS[peer]
     if found := os.environ.get(variable):
-        return found
+        return found, "no answer"
     made = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, cwd=ROOT)
-    if made.returncode:
-        print(f"{peer} is not there to be measured{': the package registry did not answer' if made.returncode == 3 else ''}.", file=sys.stderr)
-    return made.stdout.strip() if made.returncode == 0 else ""
+    if made.returncode == 0:
+        return made.stdout.strip(), "no answer"
+    return "", "registry did not answer" if made.returncode == 3 else "no peer"
 
 
 def run_lines(command, environment=None):
@@ -164,9 +165,9 @@ def ratios_of(others, times):
     return {threads: others[threads] / times[threads] if others.get(threads) and times.get(threads) else None for threads in (1, 2)}
 
 
-def mark_of(times, ratios, amount):
+def mark_of(times, ratios, amount, missing):
     known = [ratio for ratio in ratios.values() if ratio is not None]
-    return "not there" if times[1] is None else "no peer" if not known else "ok" if min(known) >= amount else "short"
+    return "not there" if times[1] is None else missing if not known else "ok" if min(known) >= amount else "short"
 
 
 def rows_of(name, ours, floor, theirs):
@@ -178,7 +179,7 @@ def rows_of(name, ours, floor, theirs):
     peer = {threads: theirs["TensorFlow"][threads].get(name) for threads in (1, 2)}
     ratios = ratios_of(peer, times)
     kind, amount = workload["target"] or ("nothing", 0)
-    mark = mark_of(times, ratios, amount)
+    mark = mark_of(times, ratios, amount, theirs["TensorFlow"]["missing"])
     target = f"{amount:g}x" + (" or memory" if kind == "memory" else "")
     if kind == "seconds" and times[1]:
         mark = "ok" if times[1] <= amount else "short"
@@ -191,7 +192,8 @@ def rows_of(name, ours, floor, theirs):
     for other, wanted in workload.get("also", {}).items():
         peer = {threads: theirs[other][threads].get(name) for threads in (1, 2)}
         ratios = ratios_of(peer, times)
-        rows.append([f"  {other}", *times.values(), None, None, *peer.values(), *ratios.values(), f"{wanted:g}x", mark_of(times, ratios, wanted)])
+        mark = mark_of(times, ratios, wanted, theirs[other]["missing"])
+        rows.append([f"  {other}", *times.values(), None, None, *peer.values(), *ratios.values(), f"{wanted:g}x", mark])
     if wanted := workload.get("within"):
         ratios = ratios_of(times, floors)
         worst = max((ratio for ratio in ratios.values() if ratio), default=None)
@@ -216,7 +218,7 @@ def python_rows(build, only, theirs):
         times = {threads: mine[threads].get(name) for threads in (1, 2)}
         others = {threads: theirs[threads].get(name) for threads in (1, 2)}
         ratios = ratios_of(others, times)
-        mark = mark_of(times, ratios, PYTHON_TARGETS[name])
+        mark = mark_of(times, ratios, PYTHON_TARGETS[name], theirs["missing"])
         rows.append([f"python {name}", *times.values(), None, None, *others.values(), *ratios.values(), f"{PYTHON_TARGETS[name]}x", mark])
     return rows
 
@@ -239,7 +241,7 @@ def duration(seconds):
     if seconds is None:
         return "-"
     for unit, scale in (("s", 1), ("ms", 1e3), ("us", 1e6)):
-        if seconds * scale >= 1:
+        if seconds * scale >= 0.9995:
             return f"{seconds * scale:.3g} {unit}"
     return f"{seconds * 1e9:.3g} ns"
 
