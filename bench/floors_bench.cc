@@ -20,19 +20,6 @@ using namespace kernels;
 
 constexpr int64_t batch = 32;
 
-/// Numbers that a kernel reads or writes, aligned as tensors are.
-class Array {
- public:
-  explicit Array(int64_t count, float scale = 1) : tensor_(numbers({count})) {
-    for (int64_t i = 0; i < count; ++i) tensor_.mutable_data<float>()[i] *= scale;
-  }
-  operator float*() { return tensor_.mutable_data<float>(); }
-  int64_t size() const { return tensor_.size(); }
-
- private:
-  Tensor tensor_;
-};
-
 /// Calls body(first, last) for parts of the rows of an array of this width.
 template <class Body> void over_rows(int64_t rows, int64_t width, const Body& body) {
   parallel_chunks(rows, std::max<int64_t>(1, 65'536 / width), body);
