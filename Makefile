@@ -52,7 +52,7 @@ check-pip: build/stamps/python-env ## Install the package into a fresh virtual e
 format: build/stamps/check-dependencies ## Format every C++ file
 	@tools/check_format --fix
 
-bench: build ## Measure, beside bare kernels and TensorFlow
+bench: build ## Measure, beside bare kernels, TensorFlow, JAX and PyTorch
 	@cmake --build $(BUILD) --target benchmarks
 	@$(if $(wildcard bench/run.py),$(ENVIRONMENT)/bin/python bench/run.py $(BUILD),\
 	  $(if $(wildcard bench/*_bench.cc),$(BUILD)/bench/thalweg_bench,echo "There is nothing in bench to measure."))

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "bench/workloads.h"
 #include "thalweg/core/threads.h"
 #include "thalweg/kernels/conv.h"
 #include "thalweg/kernels/gemm.h"
@@ -13,13 +14,9 @@
 namespace {
 using namespace thalweg;
 using namespace thalweg::kernels;
+using bench::Array;
 
-std::vector<float> numbers(int64_t count) {
-  std::vector<float> x(static_cast<size_t>(count));
-  uint32_t state = 1;
-  for (float& v : x) v = static_cast<float>((state = state * 1664525u + 1013904223u) >> 8) / 8388608.0f - 1.0f;
-  return x;
-}
+Array numbers(int64_t count) { return Array(count); }
 
 void gemm_float32(benchmark::State& state) {
   const int64_t m = state.range(0), k = state.range(1), n = state.range(2);
@@ -76,7 +73,7 @@ struct ConvArrays {
   void backward_input() { conv_backward_input(float32, s, filter.data(), out.data(), in.data()); }
   void backward_filter() { conv_backward_filter(float32, s, in.data(), out.data(), filter.data()); }
   ConvShape s;
-  std::vector<float> in, filter, out;
+  Array in, filter, out;
 };
 
 template <void (ConvArrays::*run)()> void conv(benchmark::State& state) {

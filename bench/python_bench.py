@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The workloads in which Python itself takes part. Prints `name seconds` lines for bench/run.py.
 
-    python_bench.py [--only scalar_add,matmul_10,mlp_step,import]
+    python_bench.py [--only scalar_add,traced_add,matmul_10,mlp_step,import]
 """
 
 import argparse
@@ -25,11 +25,30 @@ def scalar_add():
     return seconds(lambda: x + y)
 
 
+def traced_add():
+    x, y = tf.constant(1.0), tf.constant(2.0)
+    f = tf.function(lambda a, b: a + b)
+    return seconds(lambda: f(x, y))
+
+
 def matmul_10():
     x = tf.ones([10, 10])
     return seconds(lambda: tf.matmul(x, x))
 
 
-for name, run in {"import": lambda: IMPORT, "scalar_add": scalar_add, "matmul_10": matmul_10, "mlp_step": lambda: seconds(mlp_step(tf))}.items():
+def eager_mlp_step():
+    step, inputs = mlp_step(tf)
+    return seconds(lambda: step(*inputs))
+
+
+WORKLOADS = {
+    "import": lambda: IMPORT,
+    "scalar_add": scalar_add,
+    "traced_add": traced_add,
+    "matmul_10": matmul_10,
+    "mlp_step": eager_mlp_step,
+}
+
+for name, run in WORKLOADS.items():
     if not only or name in only.split(","):
         print(name, run(), flush=True)

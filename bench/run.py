@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
-"""Measures the workloads here, as bare kernels and in the real TensorFlow, in one sitting, and prints one table.
+"""Measures the workloads here, as bare kernels and in peers (TensorFlow, JAX, PyTorch), in one sitting, and prints one table.
 
-    run.py BUILD_FOLDER [--only matmul_1000,exp_1m] [--no-tensorflow] [--no-neighbour]
+    run.py BUILD_FOLDER [--only matmul_1000,exp_1m] [--no-peers] [--no-neighbour]
 
-One thread is pinned to one core. Ratios say how many times faster than TensorFlow; `short` marks a target that is missed.
+One thread is pinned to one core. Ratios say how many times faster than the peer, which is TensorFlow unless the row names another;
+`short` marks a target that is missed. A row `within floor` says how many times the bare kernels' time the workload takes.
+traced_* are functions, TensorFlow's are tf.function (traced_chain_1m: with jit_compile, so XLA), its ResNet-50 is frozen;
+while_loop_turn is one turn of a loop, question_* one question about a tensor (`if`, cond, or without a function), resnet50_trace
+tracing and planning (TensorFlow: what the first call takes more than later ones). Peers are found or installed by
+tools/make_tensorflow_env and bench/peers/make_peer_env; a row says when the package registry did not answer.
 Compare only numbers of one run: the machine decides the rest.
 """
 
@@ -19,7 +24,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 
 # Targets: ("times", n) is n times faster than TensorFlow at 1 and 2 threads, ("seconds", s) an absolute time,
-# ("memory", n) n times faster or within 1.3 of copying. Floors: benchmarks of kernels_bench.cc whose times add up.
+# ("memory", n) n times faster or within 1.3 of copying, None only shows. `also` has other peers with how many times faster, `within` how
+# many times the floor it may take. Floors: benchmarks of kernels_bench.cc and floors_bench.cc whose times add up.
 CONV = ("conv_forward", "conv_backward_filter")
 SECOND = "batch:32/size:26/in:32/out:64/window:3/stride:1/pad:0"
 FIRST = "batch:32/size:28/in:1/out:32/window:3/stride:1/pad:0"
@@ -51,8 +57,25 @@ WORKLOADS = {
     "mlp_step": {"target": ("times", 25)},
     "mlp_step_function": {"target": ("times", 2)},
     "adam_10m": {"target": ("memory", 5), "floor": ["engine/pass_10m"]},
+    "traced_add": {"target": ("seconds", 150e-9)},
+    "traced_chain_1m": {"target": ("times", 1.3), "floor": ["engine/copy_1m"]},
+    "traced_mlp_step": {"target": ("times", 3), "also": {"JAX": 1.5}, "floor": ["floor/mlp_step"], "within": 1.3},
+    "traced_cnn_step": {"target": ("times", 1.8), "floor": ["floor/cnn_step"], "within": 1.25},
+    "while_loop_turn": {"target": ("times", 8)},
+    "resnet50_b1": {"target": ("times", 1.3), "also": {"PyTorch": 1}, "floor": ["resnet50_forward"]},
+    "resnet50_trace": {"target": ("times", 5), "slow": True},
+    "question_if": {"target": None},
+    "question_cond": {"target": None},
+    "question_eager": {"target": None},
 }
-PYTHON_TARGETS = {"scalar_add": 100, "matmul_10": 60, "mlp_step": 15, "import": 15}
+PYTHON_TARGETS = {"scalar_add": 100, "traced_add": 200, "matmul_10": 60, "mlp_step": 15, "import": 15}
+MEMORY = {"deep_mlp": "a 50-layer MLP step", "cnn": "a CNN step as a function"}
+# What finds or makes a peer's Python, what it runs, and what may say where that Python is.
+PEERS = {
+    "TensorFlow": (["tools/make_tensorflow_env"], "tensorflow_peer.py", "THALWEG_TENSORFLOW_PYTHON"),
+    "JAX": (["bench/peers/make_peer_env", "jax"], "jax_peer.py", "THALWEG_JAX_PYTHON"),
+    "PyTorch": (["bench/peers/make_peer_env", "torch"], "torch_peer.py", "THALWEG_TORCH_PYTHON"),
+}
 FIRST_ADD_SECONDS = 20e-3
 NEIGHBOUR_RATIO = 1.5
 
@@ -61,7 +84,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", nargs="?", default="build/dev")
     parser.add_argument("--only", default="")
-    parser.add_argument("--no-tensorflow", action="store_true")
+    parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--no-neighbour", action="store_true")
     options = parser.parse_args()
     bench = ROOT / options.build / "bench"
@@ -71,12 +94,15 @@ def main():
     floors = sorted({floor for name in names for floor in WORKLOADS[name].get("floor", ())})
     ours = {threads: run_benchmarks(bench, [f"engine/{name}" for name in names], threads) for threads in (1, 2)}
     floor = {threads: run_benchmarks(bench, floors, threads) for threads in (1, 2)}
-    theirs = {1: {}, 2: {}} if options.no_tensorflow else {threads: run_tensorflow(names, only, threads) for threads in (1, 2)}
-    rows = [row_of(name, ours, floor, theirs) for name in names]
-    rows += python_rows(options.build, only, theirs) + first_add_row(bench, only)
+    pythons = {peer: ("", "no peer") if options.no_peers else python_of(peer, names) for peer in PEERS}
+    theirs = {peer: {threads: run_peer(peer, python, names, only, threads) for threads in (1, 2)} | {"missing": missing}
+              for peer, (python, missing) in pythons.items()}
+    rows = [row for name in names for row in rows_of(name, ours, floor, theirs)]
+    rows += python_rows(options.build, only, theirs["TensorFlow"]) + first_add_row(bench, only)
     print_table(rows)
-    if not only or "deep_mlp_memory" in only:
-        print_memory(options.build, options.no_tensorflow)
+    for model, title in MEMORY.items():
+        if not only or f"{model}_memory" in only:
+            print_memory(options.build, model, title, pythons["TensorFlow"][0])
     if not options.no_neighbour:
         print_neighbour(bench, [name for name in names if not WORKLOADS[name].get("slow")], ours[1])
 
@@ -106,11 +132,17 @@ def run_benchmarks(bench, names, threads, repetitions=3):
     return best
 
 
-def tensorflow_python():
-    if found := os.environ.get("THALWEG_TENSORFLOW_PYTHON"):
-        return found
-    made = subprocess.run([ROOT / "tools" / "make_tensorflow_env"], stdout=subprocess.PIPE, text=True, check=False)
-    return made.stdout.strip() if made.returncode == 0 else ""
+def python_of(peer, names):
+    """The Python that has this peer, and what rows say where it gave no time."""
+    if peer != "TensorFlow" and not any(peer in WORKLOADS[name].get("also", ()) for name in names):
+        return "", "no peer"
+    command, _, variable = PEERS[peer]
+    if found := os.environ.get(variable):
+        return found, "no answer"
+    made = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, cwd=ROOT)
+    if made.returncode == 0:
+        return made.stdout.strip(), "no answer"
+    return "", "registry did not answer" if made.returncode == 3 else "no peer"
 
 
 def run_lines(command, environment=None):
@@ -120,33 +152,54 @@ def run_lines(command, environment=None):
     return {name: float(value) for name, value in pairs}
 
 
-def run_tensorflow(names, only, threads):
-    python = tensorflow_python()
-    if not python:
-        print("TensorFlow is not there to be measured.", file=sys.stderr)
+def run_peer(peer, python, names, only, threads):
+    wanted = [name for name in names if peer == "TensorFlow" or peer in WORKLOADS[name].get("also", ())]
+    if peer == "TensorFlow":
+        wanted += [name for name in PYTHON_TARGETS if name not in wanted and (not only or name in only)]
+    if not python or not wanted:
         return {}
-    wanted = names + [name for name in ("import",) if not only or name in only]
-    command = [*pinned(threads), python, str(HERE / "peers" / "tensorflow_peer.py"), "--threads", str(threads), "--only", ",".join(wanted)]
-    return run_lines(command)
+    return run_lines([*pinned(threads), python, str(HERE / "peers" / PEERS[peer][1]), "--threads", str(threads), "--only", ",".join(wanted)])
 
 
-def row_of(name, ours, floor, theirs):
-    """One line of the table; seconds or None in each column."""
-    kind, amount = WORKLOADS[name]["target"]
+def ratios_of(others, times):
+    return {threads: others[threads] / times[threads] if others.get(threads) and times.get(threads) else None for threads in (1, 2)}
+
+
+def mark_of(times, ratios, amount, missing):
+    known = [ratio for ratio in ratios.values() if ratio is not None]
+    return "not there" if times[1] is None else missing if not known else "ok" if min(known) >= amount else "short"
+
+
+def rows_of(name, ours, floor, theirs):
+    """The lines of one workload: against TensorFlow, other peers and the floor; seconds or None in each column."""
+    workload = WORKLOADS[name]
     times = {threads: ours[threads].get(f"engine/{name}") for threads in (1, 2)}
-    parts = {threads: [floor[threads].get(part) for part in WORKLOADS[name].get("floor", ())] for threads in (1, 2)}
+    parts = {threads: [floor[threads].get(part) for part in workload.get("floor", ())] for threads in (1, 2)}
     floors = {threads: sum(parts[threads]) if parts[threads] and None not in parts[threads] else None for threads in (1, 2)}
-    ratios = {threads: theirs[threads][name] / times[threads] if times[threads] and name in theirs[threads] else None for threads in (1, 2)}
-    if times[1] is None:
-        mark = "not there"
-    elif kind == "seconds":
+    peer = {threads: theirs["TensorFlow"][threads].get(name) for threads in (1, 2)}
+    ratios = ratios_of(peer, times)
+    kind, amount = workload["target"] or ("nothing", 0)
+    mark = mark_of(times, ratios, amount, theirs["TensorFlow"]["missing"])
+    target = f"{amount:g}x" + (" or memory" if kind == "memory" else "")
+    if kind == "seconds" and times[1]:
         mark = "ok" if times[1] <= amount else "short"
-    else:
-        near = kind == "memory" and all(floors[n] and times[n] and times[n] <= 1.3 * floors[n] for n in (1, 2))
-        known = [ratio for ratio in ratios.values() if ratio is not None]
-        mark = "ok" if near or (known and min(known) >= amount) else "short" if known else "?"
-    target = f"{amount * 1e9:.0f} ns" if kind == "seconds" else f"{amount:g}x" + (" or memory" if kind == "memory" else "")
-    return [name, times[1], times[2], floors[1], floors[2], theirs[1].get(name), theirs[2].get(name), ratios[1], ratios[2], target, mark]
+    if kind == "memory" and all(floors[n] and times[n] and times[n] <= 1.3 * floors[n] for n in (1, 2)):
+        mark = "ok"
+    if kind == "nothing":
+        mark = "" if times[1] else "not there"
+    target = {"seconds": f"{amount * 1e9:.0f} ns", "nothing": "-"}.get(kind, target)
+    rows = [[name, *times.values(), *floors.values(), *peer.values(), *ratios.values(), target, mark]]
+    for other, wanted in workload.get("also", {}).items():
+        peer = {threads: theirs[other][threads].get(name) for threads in (1, 2)}
+        ratios = ratios_of(peer, times)
+        mark = mark_of(times, ratios, wanted, theirs[other]["missing"])
+        rows.append([f"  {other}", *times.values(), None, None, *peer.values(), *ratios.values(), f"{wanted:g}x", mark])
+    if wanted := workload.get("within"):
+        ratios = ratios_of(times, floors)
+        worst = max((ratio for ratio in ratios.values() if ratio), default=None)
+        mark = "not there" if worst is None else "ok" if worst <= wanted else "short"
+        rows.append(["  within floor", *times.values(), *floors.values(), None, None, *ratios.values(), f"at most {wanted:g}x", mark])
+    return rows
 
 
 def python_rows(build, only, theirs):
@@ -162,12 +215,11 @@ def python_rows(build, only, theirs):
                 mine[threads][name] = min(value, mine[threads].get(name, value))
     rows = []
     for name in wanted:
-        times = [mine[threads].get(name) for threads in (1, 2)]
-        others = [theirs[threads].get(name) for threads in (1, 2)]
-        ratios = [other / time if other and time else None for other, time in zip(others, times)]
-        known = [ratio for ratio in ratios if ratio is not None]
-        mark = "not there" if times[0] is None else "?" if not known else "ok" if min(known) >= PYTHON_TARGETS[name] else "short"
-        rows.append([f"python {name}", *times, None, None, *others, *ratios, f"{PYTHON_TARGETS[name]}x", mark])
+        times = {threads: mine[threads].get(name) for threads in (1, 2)}
+        others = {threads: theirs[threads].get(name) for threads in (1, 2)}
+        ratios = ratios_of(others, times)
+        mark = mark_of(times, ratios, PYTHON_TARGETS[name], theirs["missing"])
+        rows.append([f"python {name}", *times.values(), None, None, *others.values(), *ratios.values(), f"{PYTHON_TARGETS[name]}x", mark])
     return rows
 
 
@@ -189,13 +241,13 @@ def duration(seconds):
     if seconds is None:
         return "-"
     for unit, scale in (("s", 1), ("ms", 1e3), ("us", 1e6)):
-        if seconds * scale >= 1:
+        if seconds * scale >= 0.9995:
             return f"{seconds * scale:.3g} {unit}"
     return f"{seconds * 1e9:.3g} ns"
 
 
 def print_table(rows):
-    titles = ["workload", "1 thread", "2 threads", "floor 1", "floor 2", "TensorFlow 1", "TensorFlow 2", "times 1", "times 2", "target", ""]
+    titles = ["workload", "1 thread", "2 threads", "floor 1", "floor 2", "peer 1", "peer 2", "times 1", "times 2", "target", ""]
     cells = [titles]
     for row in rows:
         cells.append([row[0], *(duration(value) for value in row[1:7]), *("-" if value is None else f"{value:.2f}x" for value in row[7:9]), *row[9:]])
@@ -204,20 +256,20 @@ def print_table(rows):
         print("  ".join(text.ljust(width) if column in (0, 9, 10) else text.rjust(width) for column, (text, width) in enumerate(zip(row, widths))).rstrip())
 
 
-def print_memory(build, no_tensorflow):
-    """The most memory that a training step of a 50-layer perceptron takes."""
-    script = str(HERE / "deep_mlp.py")
+def print_memory(build, model, title, tensorflow):
+    """The most memory that training steps of a model take."""
+    script = str(HERE / "step_memory.py")
     environment = os.environ | {"PYTHONPATH": str(ROOT / build / "python"), "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
-    commands = {"thalweg": [sys.executable, script, "thalweg"]}
-    if not no_tensorflow and (python := tensorflow_python()):
-        commands["tensorflow"] = [python, script, "tensorflow"]
+    commands = {"thalweg": [sys.executable, script, "thalweg", model]}
+    if tensorflow:
+        commands["tensorflow"] = [tensorflow, script, "tensorflow", model]
     used = {}
     for name, command in commands.items():
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False, env=environment)
         used[name] = float(done.stdout) if done.returncode == 0 else None
     mine, other = used["thalweg"], used.get("tensorflow")
-    mark = "not there" if mine is None else "?" if other is None else "ok" if mine <= other else "short"
-    print(f"\nmemory of a 50-layer MLP step: {'-' if mine is None else f'{mine:.0f} MB'}, "
+    mark = "not there" if mine is None else "no peer" if other is None else "ok" if mine <= other else "short"
+    print(f"\nmemory of {title}: {'-' if mine is None else f'{mine:.0f} MB'}, "
           f"TensorFlow {'-' if other is None else f'{other:.0f} MB'} (not above)  {mark}")
 
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +31,27 @@ inline Tensor numbers(const Shape& shape) {
     t.mutable_data<float>()[i] = static_cast<float>((state = state * 1664525u + 1013904223u) >> 8) / 8388608.0f - 1.0f;
   return t;
 }
+
+/// Numbers between -1 and 1 for bare kernels, in memory like that of tensors: where arrays begin decides how fast they
+/// are.
+class Array {
+ public:
+  explicit Array(int64_t count, float scale = 1) : tensor_(numbers({count})) {
+    for (float& v : *this) v *= scale;
+  }
+  Array(const Array& other) : tensor_(Tensor::empty(DType::float32, {other.size()})) {
+    std::copy_n(other.tensor_.data<float>(), other.size(), data());
+  }
+  Array(Array&&) = default;
+  float* data() { return tensor_.mutable_data<float>(); }
+  operator float*() { return data(); }
+  float* begin() { return data(); }
+  float* end() { return data() + size(); }
+  int64_t size() const { return tensor_.size(); }
+
+ private:
+  Tensor tensor_;
+};
 
 /// An int32 vector.
 inline Tensor sizes(const std::vector<int32_t>& values) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The workloads of bench/run.py in the real TensorFlow, eager. Prints `name seconds` lines.
+"""The workloads of bench/run.py in the real TensorFlow, eager or as functions. Prints `name seconds` lines.
 
     tensorflow_peer.py [--threads 1] [--only matmul_1000,exp_1m]
 """
@@ -11,7 +11,7 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from models import mlp_step  # noqa: E402: its folder is on the path only now
+import models  # noqa: E402: its folder is on the path only now
 from timing import seconds  # noqa: E402
 
 parser = argparse.ArgumentParser(description=__doc__)
@@ -126,13 +126,58 @@ def scalar_chain():
     return seconds(run)
 
 
+def repeated(made, wrap=lambda step: step):
+    """A workload: a step of a model, as it is or as a function."""
+
+    def run():
+        step, inputs = made(tf)
+        call = wrap(step)
+        return seconds(lambda: call(*inputs))
+
+    return run
+
+
+def traced_add():
+    x, y = tf.constant(1.0), tf.constant(2.0)
+    f = tf.function(lambda a, b: a + b)
+    return seconds(lambda: f(x, y))
+
+
+def while_loop_turn(turns=1000):
+    f, n = tf.function(models.while_loop(tf)), tf.constant(turns)
+    return seconds(lambda: f(n)) / turns
+
+
+def resnet50():
+    """The frozen graph: its variables are constants, and TensorFlow's passes saw it."""
+    from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2  # its only place
+
+    model, image = models.resnet50(tf, tf.Variable)
+    frozen = convert_variables_to_constants_v2(tf.function(model).get_concrete_function(tf.TensorSpec(image.shape, image.dtype)))
+    return seconds(lambda: frozen(image), budget=3.0)
+
+
+def resnet50_trace(rounds=5):
+    """What the first call takes more than later ones."""
+    model, image = models.resnet50(tf, tf.Variable)
+    first = later = float("inf")
+    for _ in range(rounds):
+        f = tf.function(model)
+        for run in range(3):
+            start = time.perf_counter()
+            f(image).numpy()
+            took = time.perf_counter() - start
+            first, later = (min(first, took), later) if run == 0 else (first, min(later, took))
+    return first - later
+
+
 WORKLOADS = {
     "import": lambda: IMPORT,
     "scalar_add": scalar_add,
     "matmul_10": one_input(lambda x: tf.matmul(x, x), 10, 10),
     "matmul_1000": one_input(lambda x: tf.matmul(x, x), 1000, 1000),
     "matmul_1024": one_input(lambda x: tf.matmul(x, x), 1024, 1024),
-    "chain_1m": one_input(lambda x: tf.tanh(x * 2.0 + 1.0) * tf.exp(-x) + x, MILLION),
+    "chain_1m": one_input(models.chain(tf), MILLION),
     "exp_1m": one_input(tf.exp, MILLION),
     "tanh_1m": one_input(tf.tanh, MILLION),
     "sigmoid_1m": one_input(tf.sigmoid, MILLION),
@@ -151,9 +196,16 @@ WORKLOADS = {
     "batch_norm": batch_norm,
     "taped_add_1000": taped_add,
     "scalar_chain_100": scalar_chain,
-    "mlp_step": lambda: seconds(mlp_step(tf)),
-    "mlp_step_function": lambda: seconds(tf.function(mlp_step(tf))),
+    "mlp_step": repeated(models.mlp_step),
+    "mlp_step_function": repeated(models.mlp_step, tf.function),
     "adam_10m": adam,
+    "traced_add": traced_add,
+    "traced_chain_1m": one_input(tf.function(models.chain(tf), jit_compile=True), MILLION),
+    "traced_mlp_step": repeated(models.mlp_step, tf.function),
+    "traced_cnn_step": repeated(models.cnn_step, tf.function),
+    "while_loop_turn": while_loop_turn,
+    "resnet50_b1": resnet50,
+    "resnet50_trace": resnet50_trace,
 }
 
 for name, run in WORKLOADS.items():
