@@ -16,6 +16,8 @@
 #include "thalweg/core/warning.h"
 #include "thalweg/graph/control_flow.h"
 #include "thalweg/graph/function.h"
+#include "thalweg/graph/host_function.h"
+#include "thalweg/graph/init_scope.h"
 #include "thalweg/graph/optimizer_options.h"
 #include "thalweg/io/npy.h"
 #include "thalweg/io/serialize_tensor.h"

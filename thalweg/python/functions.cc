@@ -4,6 +4,7 @@
 #include "thalweg/core/error.h"
 #include "thalweg/graph/control_flow.h"
 #include "thalweg/graph/function_core.h"
+#include "thalweg/graph/init_scope.h"
 #include "thalweg/graph/optimizer_options.h"
 #include "thalweg/python/body.h"
 #include "thalweg/python/convert.h"
@@ -20,19 +21,9 @@ using graph::GraphTracer;
 
 /// While it is entered, ops run at once, whatever is being traced.
 struct Untraced {
-  std::optional<StopRecording> stop;
-  ThreadState before;
-  void enter() {
-    before = thread_state;
-    stop.emplace();
-    thread_state.tracer = nullptr;
-    thread_state.reveal = nullptr;
-  }
-  void exit(const nb::args&) {
-    thread_state.tracer = before.tracer;
-    thread_state.reveal = before.reveal;
-    stop.reset();
-  }
+  std::optional<InitScope> scope;
+  void enter() { scope.emplace(); }
+  void exit(const nb::args&) { scope.reset(); }
 };
 
 std::vector<Tensor> tensors_of(nb::handle objects) {
@@ -66,7 +57,7 @@ nb::tuple trace(const std::string& name, const nb::list& specs, const nb::callab
   if (!tracer.captures().empty())
     throw TypeError(name + " uses a symbolic tensor of the function that calls it: pass it as an argument instead");
   bool created = !tracer.created_variables().empty();
-  return nb::make_tuple(Body{std::make_shared<FunctionBody>(name, std::move(tracer.graph()))}, created);
+  return nb::make_tuple(Body(std::make_shared<FunctionBody>(name, std::move(tracer.graph()))), created);
 }
 
 nb::list call(const Body& self, nb::handle arguments) {
@@ -103,7 +94,7 @@ graph::TraceBody python_body(const nb::callable& function) {
 }  // namespace
 
 void define_functions(nb::module_& module) {
-  nb::class_<Body>(module, "FunctionBody")
+  nb::class_<Body>(module, "FunctionBody", nb::type_slots(body_slots))
       .def_prop_ro("name", [](const Body& self) { return nb::str(self.body->name().c_str()); })
       .def_prop_ro("text", [](const Body& self) { return nb::str(self.body->graph().str().c_str()); })
       .def_prop_ro("optimized_text",

@@ -141,6 +141,8 @@ void define_tapes(nb::module_& module);
 void define_protos(nb::module_& module);
 /// functions.cc: tracing and traced functions.
 void define_functions(nb::module_& module);
+/// host_functions.cc: Python's code inside of traced functions.
+void define_host_functions(nb::module_& module);
 /// graph_defs.cc: traced functions as TensorFlow's messages.
 void define_graph_defs(nb::module_& module);
 
