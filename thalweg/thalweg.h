@@ -14,6 +14,7 @@
 #include "thalweg/core/threads.h"
 #include "thalweg/core/version.h"
 #include "thalweg/core/warning.h"
+#include "thalweg/graph/control_dependencies.h"
 #include "thalweg/graph/control_flow.h"
 #include "thalweg/graph/function.h"
 #include "thalweg/graph/host_function.h"

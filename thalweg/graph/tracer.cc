@@ -72,6 +72,7 @@ void GraphTracer::add(const Op& op, std::span<const TensorRef> in, AttrsRef attr
     n.results[i] = {out[i]->dtype, out[i]->shape};
     make_symbolic(*out[i], graph_, {&n, static_cast<int>(i)});
   }
+  n.controls = controls;
   infer_known_dims(n);
 }
 

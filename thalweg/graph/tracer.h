@@ -36,6 +36,7 @@ class GraphTracer final : public Tracer {
   const std::vector<Node*>& capture_nodes() const { return capture_nodes_; }
   const std::vector<Tensor>& created_variables() const { return created_variables_; }
   bool may_create_variables = true;
+  std::vector<Node*> controls;  // what nodes that are added now wait for
 
  private:
   Value capture(const Tensor& tensor);

@@ -124,6 +124,7 @@ struct Added {
   const Op* op = nullptr;                        // or
   const FunctionSignature* signature = nullptr;  // of the function it calls by name
   std::vector<int> counts = {};
+  std::vector<Node*> controls = {};  // what who waits for it waits for
 
   const Value& at(const NodeInput& in) const {
     size_t position = static_cast<size_t>(in.index);
@@ -173,9 +174,10 @@ class Importer {
   FunctionAttr make_function(Entry& entry);
   void add(Scope& scope, const NodeDef& node, size_t index);
   void add_checked(Scope& scope, const NodeDef& node, size_t index);
-  Added add_op(Scope& scope, const NodeDef& node, const std::vector<Value>& inputs);
+  Added add_op(Scope& scope, const NodeDef& node, const std::vector<Value>& inputs, std::vector<Node*> controls);
   Value argument(Scope& scope, const NodeDef& node) const;
   std::vector<Value> values_of(const Scope& scope, size_t index) const;
+  static std::vector<Node*> controls_of(const Scope& scope, size_t index);
   void count_outputs(const NodeDef& node, size_t count) {
     num_outputs_ += count;
     if (num_outputs_ > most_outputs)
@@ -264,6 +266,18 @@ std::vector<Value> Importer::values_of(const Scope& scope, size_t index) const {
   return values;
 }
 
+// Arguments and constants are there before anything runs.
+std::vector<Node*> Importer::controls_of(const Scope& scope, size_t index) {
+  std::vector<Node*> controls;
+  for (const NodeInput& in : scope.wiring.inputs(index)) {
+    auto from = in.is_control ? scope.wiring.find(in.node) : std::nullopt;
+    if (!from) continue;
+    for (Node* n : scope.added[*from].controls)
+      if (std::find(controls.begin(), controls.end(), n) == controls.end()) controls.push_back(n);
+  }
+  return controls;
+}
+
 void Importer::add(Scope& scope, const NodeDef& node, size_t index) {
   try {
     add_checked(scope, node, index);
@@ -280,6 +294,7 @@ void Importer::add_checked(Scope& scope, const NodeDef& node, size_t index) {
   std::vector<Value> inputs = values_of(scope, index);
   if (node.op == "NoOp") {
     if (!inputs.empty()) refuse(node, "it takes control inputs only");
+    scope.added[index].controls = controls_of(scope, index);
     return;
   }
   Added& added = scope.added[index];
@@ -297,13 +312,13 @@ void Importer::add_checked(Scope& scope, const NodeDef& node, size_t index) {
     proto::ListValue tout;
     for (size_t i = 0; i < body->num_results(); ++i) tout.type.push_back(static_cast<int32_t>(body->result(i).dtype));
     call.attr["Tout"].value = Boxed(std::move(tout));
-    added = add_op(scope, call, inputs);
+    added = add_op(scope, call, inputs, controls_of(scope, index));
     added.op = nullptr;
     added.signature = &called->second.signature;
     return;
   }
   if (!find_op(node.op)) throw NotFoundError(where(node) + ": there is no record of the op '" + node.op + "'");
-  added = add_op(scope, node, inputs);
+  added = add_op(scope, node, inputs, controls_of(scope, index));
 }
 
 /// The types that attributes give results must be those that the results have.
@@ -326,7 +341,8 @@ void check_result_types(const NodeDef& node, const Op& op, std::span<TensorImpl*
   }
 }
 
-Added Importer::add_op(Scope& scope, const NodeDef& node, const std::vector<Value>& inputs) {
+Added Importer::add_op(Scope& scope, const NodeDef& node, const std::vector<Value>& inputs,
+                       std::vector<Node*> controls) {
   std::vector<Tensor> held;
   std::vector<DType> types;
   for (const Value& v : inputs) {
@@ -374,6 +390,10 @@ Added Importer::add_op(Scope& scope, const NodeDef& node, const std::vector<Valu
     graph::infer_known_dims(*made);
   }
   made->name = node.name;
+  // A constant that waits makes others wait, but there is no more to it.
+  if (made->is_constant()) added.controls = controls;
+  else added.controls = {made};
+  made->controls = std::move(controls);
   for (size_t i = 0; i < outputs; ++i) added.values.push_back({made, static_cast<int>(i)});
   return added;
 }

@@ -24,5 +24,6 @@ NB_MODULE(_thalweg, module) {
   define_protos(module);
   define_functions(module);
   define_host_functions(module);
+  define_control_dependencies(module);
   define_graph_defs(module);
 }
