@@ -20,6 +20,7 @@
 #include "thalweg/graph/host_function.h"
 #include "thalweg/graph/init_scope.h"
 #include "thalweg/graph/optimizer_options.h"
+#include "thalweg/graph/vectorize.h"
 #include "thalweg/io/npy.h"
 #include "thalweg/io/serialize_tensor.h"
 #include "thalweg/ops/activation.h"

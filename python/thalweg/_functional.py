@@ -103,13 +103,13 @@ def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, sw
 
 
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
-    """What fn gives for each row, stacked: the results of map_fn without naming their dtypes."""
-    flat, count = _rows(elems)
-    if isinstance(count, int):
-        rows = [fn(_row(elems, flat, i)) for i in range(count)]
-        if not rows:
-            raise ValueError("vectorized_map needs at least one row")
-        stacked = [_engine["stack"]([convert_to_tensor(leaf) for leaf in leaves])
-                   for leaves in zip(*(nest.flatten(row) for row in rows))]
-        return nest.pack_sequence_as(rows[0], stacked) if nest.is_nested(rows[0]) else stacked[0]
-    return map_fn(fn, elems, fn_output_signature=nest.map_structure(lambda t: t.dtype, fn(_row(elems, flat, 0))))
+    """What fn gives for each row, stacked: fn is traced once, and its ops are applied to all rows at once."""
+    found = {}
+
+    def flat_function(*rows):
+        found["result"] = fn(nest.pack_sequence_as(elems, rows) if nest.is_nested(elems) else rows[0])
+        return [convert_to_tensor(leaf) for leaf in nest.flatten(found["result"])]
+
+    flat = [convert_to_tensor(leaf) for leaf in nest.flatten(elems)]
+    results = _thalweg.vectorized_map(flat_function, flat, fallback_to_while_loop, warn)
+    return nest.pack_sequence_as(found["result"], results) if nest.is_nested(found["result"]) else results[0]

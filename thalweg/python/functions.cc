@@ -6,6 +6,7 @@
 #include "thalweg/graph/function_core.h"
 #include "thalweg/graph/init_scope.h"
 #include "thalweg/graph/optimizer_options.h"
+#include "thalweg/graph/vectorize.h"
 #include "thalweg/python/body.h"
 #include "thalweg/python/convert.h"
 
@@ -130,6 +131,9 @@ void define_functions(nb::module_& module) {
     std::vector<graph::TraceBody> bodies;
     for (nb::handle branch : branches) bodies.push_back(python_body(nb::borrow<nb::callable>(branch)));
     return wrap_all(graph::switch_case(natural_tensor(index.ptr()), bodies));
+  });
+  module.def("vectorized_map", [](const nb::callable& function, const nb::list& elems, bool fallback, bool warn) {
+    return wrap_all(graph::vectorized_map(python_body(function), tensors_of(elems), {fallback, warn}));
   });
   module.def("while_loop", [](const nb::callable& condition, const nb::callable& body, const nb::list& values,
                               const nb::list& shapes, int64_t maximum_iterations, int64_t parallel_iterations) {
