@@ -220,6 +220,24 @@ TEST(GraphDefs, AreReadWhereAPartIsWrongForShapesItNeverSees) {
   EXPECT_EQ(run(from_graph_def(g), {})[0].str(), Tensor({-1.0f, -2.0f, -3.0f}).str());
 }
 
+TEST(GraphDefs, AreNotMadeForEveryShapeOfEveryCall) {  // there are 2^40 of them here
+  std::vector<proto::FunctionDef> functions = {function_def("f0", node("n", "Neg", {"x"}), "n:y:0")};
+  for (int i = 1; i <= 40; ++i) {
+    const std::string before = "f" + std::to_string(i - 1);
+    proto::FunctionDef f = function_def("f" + std::to_string(i), node("axis", "Const"), "sum:z:0");
+    f.node_def[0] = constant("axis", Tensor(0));
+    f.node_def.push_back(node("twice", "ConcatV2", {"x", "x", "axis:output:0"}));
+    f.node_def.push_back(call_of("a", before, "twice:output:0"));
+    f.node_def.push_back(call_of("b", before, "x"));
+    f.node_def.push_back(node("rest", "Slice", {"a:output:0", "first:output:0", "size:output:0"}));
+    f.node_def.push_back(constant("first", Tensor(std::vector{0})));
+    f.node_def.push_back(constant("size", Tensor({1})));
+    f.node_def.push_back(node("sum", "AddV2", {"rest:output:0", "b:output:0"}));
+    functions.push_back(std::move(f));
+  }
+  EXPECT_EQ(refusal(graph_of({constant("x", Tensor({1.0f})), call_of("y", "f40", "x")}, functions)), "");
+}
+
 TEST(GraphDefs, MayBeInAnyOrder) {
   auto f = from_graph_def(graph_of({node("sum", "AddV2", {"x", "y:0", "^done"}), node("done", "NoOp", {"^y"}),
                                     node("y", "Neg", {"x"}), placeholder("x")}));

@@ -22,7 +22,7 @@ std::vector<int64_t> integers(const Tensor& t) {
   return {wide.mutable_data<int64_t>(), wide.mutable_data<int64_t>() + wide.size()};
 }
 Tensor from(const Tensor& vector, int first) { return slice(vector, Tensor({first}), Tensor({-1})); }
-Tensor first(const Tensor& vector, int count) { return slice(vector, Tensor({0}), Tensor({count})); }
+Tensor first(const Tensor& vector, int count) { return slice(vector, Tensor(std::vector{0}), Tensor({count})); }
 
 bool broadcast_rule(RowsCall& c) {
   int rank = 0;
