@@ -79,6 +79,18 @@ TEST(ControlDependencies, OfCallsAndBranches) {
   EXPECT_THROW(f(bad), InvalidArgumentError);
 }
 
+TEST(ControlDependencies, CallsWaitToo) {
+  auto twice = function([](const Tensor& x) { return x * 2.0f; }, any_length);
+  auto f = function(
+      [&](const Tensor& x) {
+        ControlDependencies scope({ensure_shape(x, Shape{2})});
+        return twice(x);
+      },
+      any_length);
+  EXPECT_EQ(reduce_sum(f(good)).item<float>(), 6);
+  EXPECT_THROW(f(bad), InvalidArgumentError);
+}
+
 TEST(ControlDependencies, StayInGradientsAndCalls) {
   auto f = function(checked_identity, any_length);
   Tensor x = bad;

@@ -5,16 +5,6 @@
 #include "thalweg/ops/shaping.h"
 
 namespace thalweg {
-namespace {
-
-bool is_call(const graph::Node& n) {
-  static const Op* const pure = find_op("PartitionedCall");
-  static const Op* const stateful = find_op("StatefulPartitionedCall");
-  return n.op == pure || n.op == stateful;
-}
-
-}  // namespace
-
 ControlDependencies::ControlDependencies(std::span<const Tensor> before) : tracer_(graph::current_tracer()) {
   if (!tracer_) return;
   before_ = tracer_->controls;
@@ -25,7 +15,7 @@ ControlDependencies::ControlDependencies(std::span<const Tensor> before) : trace
     if (origin.graph != tracer_->graph().serial()) continue;  // of a function around this one: computed before its call
     if (std::ranges::find(tracer_->graph().arguments, origin.node) != tracer_->graph().arguments.end()) continue;
     // Calls may dissolve into the ops of their functions; this stays.
-    if (is_call(*origin.node)) origin = graph::origin_of(*identity(t).impl());
+    if (graph::is_call(*origin.node->op)) origin = graph::origin_of(*identity(t).impl());
     if (std::ranges::find(all, origin.node) == all.end()) all.push_back(origin.node);
   }
   tracer_->controls = std::move(all);

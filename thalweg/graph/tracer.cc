@@ -6,6 +6,12 @@
 
 namespace thalweg::graph {
 
+bool is_call(const Op& op) {
+  static const Op* const pure = find_op("PartitionedCall");
+  static const Op* const stateful = find_op("StatefulPartitionedCall");
+  return &op == pure || &op == stateful;
+}
+
 GraphTracer* current_tracer() { return static_cast<GraphTracer*>(thread_state.tracer); }
 
 Tracing::Tracing(GraphTracer* tracer) : names_(tracer->graph().names()), before_(thread_state) {
@@ -63,10 +69,24 @@ Value GraphTracer::capture(const Tensor& tensor) {
   return {n, 0};
 }
 
+// The ops of a call may come to stand in its place, and then it is its arguments that wait.
+Value GraphTracer::waiting(Value value) {
+  static const Op& identity = *find_op("Identity");
+  const Spec spec = value.node->results[static_cast<size_t>(value.index)];
+  if (spec.dtype == DType::resource || spec.dtype == DType::variant) return value;
+  Node& n = graph_.add(identity, {}, {value}, 1);
+  n.results[0] = spec;
+  n.controls = controls;
+  infer_known_dims(n);
+  return {&n, 0};
+}
+
 void GraphTracer::add(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl* const> out) {
   std::vector<Value> inputs;
   inputs.reserve(in.size());
   for (const TensorRef& t : in) inputs.push_back(value_of(t.tensor()));
+  if (!controls.empty() && is_call(op))
+    for (Value& v : inputs) v = waiting(v);
   Node& n = graph_.add(op, attrs, std::move(inputs), static_cast<int>(out.size()));
   for (size_t i = 0; i < out.size(); ++i) {
     n.results[i] = {out[i]->dtype, out[i]->shape};

@@ -40,6 +40,7 @@ class GraphTracer final : public Tracer {
 
  private:
   Value capture(const Tensor& tensor);
+  Value waiting(Value value);
 
   GraphTracer* outer_;
   Graph graph_;
@@ -48,6 +49,9 @@ class GraphTracer final : public Tracer {
   std::unordered_map<const TensorImpl*, Node*> constants_;            // by the block they hold
   std::map<std::tuple<uint64_t, const Node*, int>, Node*> captured_;  // by their origin
 };
+
+/// Whether an op is a call of a function, whose ops may take its place.
+bool is_call(const Op& op);
 
 /// The tracer of this thread, or null.
 GraphTracer* current_tracer();

@@ -61,8 +61,7 @@ class Vectorizer {
   }
 
   static FunctionAttr function_of(const Node& n) {
-    const std::string_view name = n.op->name;
-    if (name != "PartitionedCall" && name != "StatefulPartitionedCall") return nullptr;
+    if (!is_call(*n.op)) return nullptr;
     return std::get<FunctionAttr>(n.op->attrs->get(n.attrs.get(), n.op->attrs->find("f")));
   }
 
