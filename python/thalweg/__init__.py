@@ -10,6 +10,7 @@ from thalweg import _tree
 from thalweg import config, dtypes, errors, nest
 from thalweg._custom_gradient import custom_gradient, grad_pass_through, recompute_grad
 from thalweg._devices import device
+from thalweg._control_dependencies import Operation, control_dependencies, group, no_op, tuple
 from thalweg._control_flow import case, cond, switch_case, while_loop
 from thalweg._functional import foldl, foldr, map_fn, scan, vectorized_map
 from thalweg._function import enable_eager_execution, executing_eagerly, function, init_scope, inside_function

@@ -328,7 +328,8 @@ class Function(_thalweg.FunctionBase):
         if found is None:  # it asks for values: a part of the function around it, which knows them
             return self._python_function(*args, **kwargs)
         if not isinstance(found, ConcreteFunction):
-            return _packed(*found)
+            results, structure = found
+            return _packed(structure, results)
         if len(call.tensors) == len(args) and not kwargs and found._structure == 0 and all(call.slots):
             _thalweg.set_ready(self, found._body)  # the next call like this one takes the short way
         return found._run(call.tensors)
@@ -350,7 +351,7 @@ class Function(_thalweg.FunctionBase):
                            f"    {concrete.structured_outputs!r}" for concrete in self._concrete.values())
 
     def _find(self, call, needs_graph):
-        """The trace of a call; results and their structure, where tracing had to run it; None where it cannot be told."""
+        """The trace of a call; results and their structure, where tracing had to run it; None inside of a function that will."""
 
         def body(*tensors):
             args, kwargs = call.with_tensors(tensors)
@@ -361,20 +362,17 @@ class Function(_thalweg.FunctionBase):
             return [leaf for leaf in leaves if leaf is not None], structure
 
         rest = self._rests.setdefault(call.rest, len(self._rests))
-        tensors = _engine_specs(call.tensors)
-        found = self._traces.find(tensors, str(rest), body, needs_graph)
-        if found is None:
-            return None
-        key, traced, arguments, structure = found
-        if key is None:
-            return structure, traced
-        concrete = self._concrete.get(key)
+        found = self._traces.find(_engine_specs(call.tensors), str(rest), body, needs_graph)
+        if not isinstance(found, int):
+            return found
+        concrete = self._concrete.get(found)
         if concrete is None:
+            traced, arguments, structure = self._traces.describe(found)
             given = [leaf.name if isinstance(leaf, TensorSpec) else None for leaf in call.tensors]
             if self.input_signature is not None:
                 given = [spec.name for spec in nest.flatten(self.input_signature)]
             specs = [TensorSpec(shape, dtype, name) for (dtype, shape), name in zip(arguments, given)]
-            concrete = self._concrete[key] = ConcreteFunction(traced, structure, specs)
+            concrete = self._concrete[found] = ConcreteFunction(traced, structure, specs)
         return concrete
 
     def __repr__(self):

@@ -79,12 +79,12 @@ def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, sw
 
 
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
-    """What fn gives for each row, stacked: the results of map_fn without naming their dtypes."""
-    flat, structure = _tensors(elems), []
+    """What fn gives for each row, stacked: fn is traced once, and its ops are applied to all rows at once."""
+    structure = []
 
     def body(*row):
         structure[:] = [fn(_packed(elems, row))]
         return [convert_to_tensor(leaf) for leaf in nest.flatten(structure[0])]
 
-    found = _thalweg.over_rows(body, flat, [], False)
+    found = _thalweg.vectorized_map(body, _tensors(elems), fallback_to_while_loop, warn)
     return _packed(structure[0], found)

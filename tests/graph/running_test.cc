@@ -101,7 +101,7 @@ TEST(Bounds, NestedCallsEndBeforeTheStackDoes) {
 }
 
 TEST(Profile, SaysWhereTheTimeGoes) {
-  Tensor w = random::normal({64, 64});
+  Variable w(random::normal({64, 64}));
   auto f = function([&](const Tensor& x) {
     Tensor h = x;
     for (int i = 0; i < 5; ++i) h = nn::relu(matmul(h, w));

@@ -184,6 +184,60 @@ void expect_refused(const GraphDef& g, const std::string& text, const ImportOpti
   EXPECT_NE(got.find(text), got.npos) << "got '" << got << "', expected " << text;
 }
 
+TEST(GraphDefs, KnowShapesInsideOfFunctions) {  // from where they are called
+  auto inner = function([](const Tensor& x) { return matmul(x, x, {.transpose_b = true}); });
+  auto f = function([&](const Tensor& x) {
+    Tensor y = cond(reduce_sum(x) > 0.0f, [&] { return inner(x); }, [&] { return inner(-x); });
+    auto [i, same, grows] =
+        while_loop([](const Tensor& k, const Tensor&, const Tensor&) { return k < 3; },
+                   [](const Tensor& k, const Tensor& a, const Tensor& b) {
+                     return std::tuple(k + 1, a * 2.0f, concat({b, b}, 0));
+                   },
+                   std::tuple(Tensor(0), y, x), {.shape_invariants = {Shape{}, Shape{2, 2}, Shape{-1, 3}}});
+    return std::vector<Tensor>{same, grows};
+  });
+  FunctionAttr body = f.get_concrete_function(TensorSpec({2, 3}, float32)).body();
+  GraphExport made = to_graph_def(*body);
+  FunctionAttr again = from_graph_def(made.graph, {.inputs = made.arguments, .outputs = made.results});
+  EXPECT_EQ(again->result(0).shape.str(), "(2, 2)");
+  EXPECT_EQ(again->result(1).shape.str(), "(None, 3)");
+  const Tensor x = reshape(range(6.0f), {2, 3});
+  for (size_t i = 0; i < 2; ++i) EXPECT_EQ(run(again, {x})[i].str(), f(x)[i].str());
+}
+
+TEST(GraphDefs, AreReadWhereAPartIsWrongForShapesItNeverSees) {
+  auto multiply = function_def("multiply", node("m", "MatMul", {"x", "x"}), "m:product:0");
+  auto negate = function_def("negate", node("n", "Neg", {"x"}), "n:y:0");
+  NodeDef choice = node("y", "StatelessIf", {"p", "x"});
+  choice.attr["then_branch"] = function_value("multiply");
+  choice.attr["else_branch"] = function_value("negate");
+  proto::ListValue types;
+  types.type = {1};
+  choice.attr["Tin"].value = choice.attr["Tout"].value = Boxed(types);
+  choice.attr["Tcond"].value = static_cast<proto::TypeNumber>(DType::bool_);
+  const GraphDef g =
+      graph_of({constant("p", Tensor(false)), constant("x", Tensor({1.0f, 2.0f, 3.0f})), choice}, {multiply, negate});
+  EXPECT_EQ(run(from_graph_def(g), {})[0].str(), Tensor({-1.0f, -2.0f, -3.0f}).str());
+}
+
+TEST(GraphDefs, AreNotMadeForEveryShapeOfEveryCall) {  // there are 2^40 of them here
+  std::vector<proto::FunctionDef> functions = {function_def("f0", node("n", "Neg", {"x"}), "n:y:0")};
+  for (int i = 1; i <= 40; ++i) {
+    const std::string before = "f" + std::to_string(i - 1);
+    proto::FunctionDef f = function_def("f" + std::to_string(i), node("axis", "Const"), "sum:z:0");
+    f.node_def[0] = constant("axis", Tensor(0));
+    f.node_def.push_back(node("twice", "ConcatV2", {"x", "x", "axis:output:0"}));
+    f.node_def.push_back(call_of("a", before, "twice:output:0"));
+    f.node_def.push_back(call_of("b", before, "x"));
+    f.node_def.push_back(node("rest", "Slice", {"a:output:0", "first:output:0", "size:output:0"}));
+    f.node_def.push_back(constant("first", Tensor(std::vector{0})));
+    f.node_def.push_back(constant("size", Tensor({1})));
+    f.node_def.push_back(node("sum", "AddV2", {"rest:output:0", "b:output:0"}));
+    functions.push_back(std::move(f));
+  }
+  EXPECT_EQ(refusal(graph_of({constant("x", Tensor({1.0f})), call_of("y", "f40", "x")}, functions)), "");
+}
+
 TEST(GraphDefs, MayBeInAnyOrder) {
   auto f = from_graph_def(graph_of({node("sum", "AddV2", {"x", "y:0", "^done"}), node("done", "NoOp", {"^y"}),
                                     node("y", "Neg", {"x"}), placeholder("x")}));

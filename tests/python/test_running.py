@@ -87,7 +87,7 @@ def test_shows_functions(tmp_path):
 
 
 def test_profiles():
-    w = tf.ones([64, 64])
+    w = tf.Variable(tf.ones([64, 64]))
     step = tf.function(lambda x: tf.reduce_sum(tf.matmul(tf.matmul(x, w), w)))
     measured = tf.profile(step, tf.ones([32, 64]))
     by_op = {row.op: row for row in measured.ops}

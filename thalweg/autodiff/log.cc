@@ -222,6 +222,8 @@ void Log::resume_all(uint64_t tapes) {
   current_log->update_thread();
 }
 
+Log* Log::exchange_current(Log* log) { return std::exchange(current_log, log); }
+
 // The thread sees this log while one of its tapes records.
 void Log::update_thread() {
   if (open_) current_log = this;

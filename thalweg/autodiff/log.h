@@ -84,6 +84,8 @@ class Log final : public Recorder {
   /// Holds all tapes of this thread; returns them, for `resume_all`.
   static uint64_t pause_all();
   static void resume_all(uint64_t tapes);
+  /// Makes this the log of the thread's open tapes, or none; returns the one before.
+  static Log* exchange_current(Log* log);
 
   void record(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl* const> out) override;
   void record(std::span<const Tensor> in, std::span<const Tensor> out,

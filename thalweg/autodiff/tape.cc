@@ -23,6 +23,14 @@ RecordAgain::~RecordAgain() {
 }
 
 namespace autodiff {
+
+SeparateTapes::SeparateTapes()
+    : before_(Log::exchange_current(nullptr)), recorder_(std::exchange(thread_state.recorder, nullptr)) {}
+SeparateTapes::~SeparateTapes() {
+  Log::exchange_current(before_);
+  thread_state.recorder = recorder_;
+}
+
 namespace {
 
 bool is_handle(const Tensor& t) { return t.dtype() == DType::resource; }

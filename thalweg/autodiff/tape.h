@@ -7,6 +7,8 @@
 
 namespace thalweg {
 
+class Recorder;
+
 /// What the gradient of something is that the target does not depend on.
 enum class UnconnectedGradients : uint8_t { none, zero };
 
@@ -43,6 +45,20 @@ class THALWEG_API RecordAgain {
 namespace autodiff {
 
 class Log;
+
+/// While one lives, this thread's tapes are out of sight: those opened meanwhile have nothing to do with them, and any
+/// number of them may be kept.
+class THALWEG_API SeparateTapes {
+ public:
+  SeparateTapes();
+  ~SeparateTapes();
+  SeparateTapes(const SeparateTapes&) = delete;
+  SeparateTapes& operator=(const SeparateTapes&) = delete;
+
+ private:
+  Log* before_;
+  Recorder* recorder_;
+};
 
 /// Sources are tensors or the handles of variables. Belongs to the thread that made it.
 class THALWEG_API Tape {

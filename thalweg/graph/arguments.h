@@ -47,7 +47,7 @@ template <class T> void collect(const T& value, Arguments& to) {
     if (value.defined()) to.add(value);
   } else if constexpr (std::same_as<T, Variable>) {
     const TensorImpl* handle = value.defined() ? value.handle().get() : nullptr;
-    note(&handle, sizeof handle);
+    note(&handle, sizeof handle);  // NOLINT(bugprone-sizeof-expression): by where it is
   } else if constexpr (std::same_as<T, std::string>) {
     note_count(value.size());
     to.rest += value;

@@ -4,12 +4,24 @@
 
 #include "thalweg/core/error.h"
 #include "thalweg/core/variable_resource.h"
+#include "thalweg/graph/control_dependencies.h"
 #include "thalweg/graph/gradient.h"
 #include "thalweg/graph/passes/pass.h"
 #include "thalweg/graph/run_state.h"
 #include "thalweg/ops/inspection.h"
 
 namespace thalweg {
+namespace {
+
+// Effects run in program order and always: to wait for one says nothing, but keeps passes from touching who waits.
+graph::Graph without_idle_controls(const graph::Graph& graph) {
+  graph::Graph made = graph.copy();
+  for (graph::Node& n : made.nodes())
+    std::erase_if(n.controls, [](const graph::Node* c) { return c->has_effect() || c->is_constant(); });
+  return made;
+}
+
+}  // namespace
 
 FunctionBody::FunctionBody(std::string name, graph::Graph graph) : name_(std::move(name)), graph_(std::move(graph)) {
   for (const graph::Node& n : graph_.nodes()) {
@@ -28,7 +40,9 @@ const graph::Plan& FunctionBody::make_plan() const {
   std::call_once(planned_, [&] {
     // Where every op is looked at as it runs, every op must run.
     bool inspected = detail::inspected.load(std::memory_order_relaxed);
-    optimized_ = inspected ? graph_.copy() : graph::optimize(graph_);
+    bool waits = std::ranges::any_of(graph_.nodes(), [](const graph::Node& n) { return !n.controls.empty(); });
+    if (inspected) optimized_ = graph_.copy();
+    else optimized_ = waits ? graph::optimize(without_idle_controls(graph_)) : graph::optimize(graph_);
     plan_ = std::make_unique<graph::Plan>(optimized_, optimized_.arguments, optimized_.results);
     ready_.store(plan_.get(), std::memory_order_release);
   });
@@ -90,6 +104,10 @@ std::vector<Tensor> inline_call(const FunctionBody& body, std::span<const Tensor
     }
     in.clear();
     for (const Value& v : n.inputs) in.emplace_back(tensor_at(v));
+    std::vector<Tensor> before;
+    for (const Node* c : n.controls)
+      if (const auto& made = values[static_cast<size_t>(c->id)]; !made.empty()) before.push_back(made[0]);
+    ControlDependencies controls(before);
     place = apply_list(*n.op, in, n.attrs, static_cast<int>(n.results.size()));
   }
   std::vector<Tensor> results;

@@ -126,22 +126,22 @@ Tensor PathTracer::compute(Value v) {
 }
 
 void PathTracer::add(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl* const> out) {
-  if (mode_ == Mode::following) {
-    std::vector<Value> inputs = values_of(in);
-    Node& n = next_node();
-    if (n.op != &op || n.inputs != inputs || n.results.size() != out.size()) fail_to_follow();
-    for (size_t i = 0; i < out.size(); ++i) make_symbolic(*out[i], graph_, {&n, static_cast<int>(i)});
-  } else {
-    GraphTracer::add(op, in, attrs, out);
-    if (mode_ == Mode::running) {
-      Outside outside(*stopped_);
-      values_.compute(graph_.nodes().back());
-    }
+  GraphTracer::add(op, in, attrs, out);
+  if (mode_ == Mode::running) {
+    Outside outside(*stopped_);
+    values_.compute(graph_.nodes().back());
   }
   for (TensorImpl* o : out) {
     retain(o);
     symbolic_.emplace_back(o);
   }
+}
+
+Node& PathTracer::add_node(const Op& op, AttrsRef attrs, std::vector<Value> inputs, std::vector<Spec> results) {
+  if (mode_ != Mode::following) return GraphTracer::add_node(op, attrs, std::move(inputs), std::move(results));
+  Node& n = next_node();
+  if (n.op != &op || n.inputs != inputs || n.results.size() != results.size()) fail_to_follow();
+  return n;
 }
 
 Node& PathTracer::next_node() {

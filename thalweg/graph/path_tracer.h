@@ -36,6 +36,7 @@ class PathTracer final : public GraphTracer {
   Tensor answer(Value question);
   Tensor compute(Value v);
   Node& add_constant(const Tensor& tensor) override;
+  Node& add_node(const Op& op, AttrsRef attrs, std::vector<Value> inputs, std::vector<Spec> results) override;
   Node& next_node();
   void begin_segment(Segment* parent, const Tensor& answer);
   void end_segment(Value question);

@@ -6,6 +6,12 @@
 
 namespace thalweg::graph {
 
+bool is_call(const Op& op) {
+  static const Op* const pure = find_op("PartitionedCall");
+  static const Op* const stateful = find_op("StatefulPartitionedCall");
+  return &op == pure || &op == stateful;
+}
+
 GraphTracer* current_tracer() { return static_cast<GraphTracer*>(thread_state.tracer); }
 
 Tracing::Tracing(GraphTracer* tracer) : names_(tracer->graph().names()), before_(thread_state) {
@@ -63,21 +69,34 @@ Value GraphTracer::capture(const Tensor& tensor) {
   return {n, 0};
 }
 
-std::vector<Value> GraphTracer::values_of(std::span<const TensorRef> tensors) {
-  std::vector<Value> values;
-  values.reserve(tensors.size());
-  for (const TensorRef& t : tensors) values.push_back(value_of(t.tensor()));
-  return values;
+// The ops of a call may come to stand in its place, and then it is its arguments that wait.
+Value GraphTracer::waiting(Value value) {
+  static const Op& identity = *find_op("Identity");
+  const Spec spec = value.node->results[static_cast<size_t>(value.index)];
+  if (spec.dtype == DType::resource || spec.dtype == DType::variant) return value;
+  return {&add_node(identity, {}, {value}, {spec}), 0};
+}
+
+Node& GraphTracer::add_node(const Op& op, AttrsRef attrs, std::vector<Value> inputs, std::vector<Spec> results) {
+  Node& n = graph_.add(op, attrs, std::move(inputs), 0);
+  n.results = std::move(results);
+  n.controls = controls;
+  n.where = where_now();
+  infer_known_dims(n);
+  return n;
 }
 
 void GraphTracer::add(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl* const> out) {
-  Node& n = graph_.add(op, attrs, values_of(in), static_cast<int>(out.size()));
-  for (size_t i = 0; i < out.size(); ++i) {
-    n.results[i] = {out[i]->dtype, out[i]->shape};
-    make_symbolic(*out[i], graph_, {&n, static_cast<int>(i)});
-  }
-  n.where = where_now();
-  infer_known_dims(n);
+  std::vector<Value> inputs;
+  inputs.reserve(in.size());
+  for (const TensorRef& t : in) inputs.push_back(value_of(t.tensor()));
+  if (!controls.empty() && is_call(op))
+    for (Value& v : inputs) v = waiting(v);
+  std::vector<Spec> results;
+  results.reserve(out.size());
+  for (const TensorImpl* o : out) results.push_back({o->dtype, o->shape});
+  Node& n = add_node(op, attrs, std::move(inputs), std::move(results));
+  for (size_t i = 0; i < out.size(); ++i) make_symbolic(*out[i], graph_, {&n, static_cast<int>(i)});
 }
 
 Shape GraphTracer::known_dims(const TensorImpl& vector) const {

@@ -39,16 +39,19 @@ class GraphTracer : public Tracer {
   const std::vector<Node*>& capture_nodes() const { return capture_nodes_; }
   const std::vector<Tensor>& created_variables() const { return created_variables_; }
   bool may_create_variables = true;
+  std::vector<Node*> controls;  // what nodes that are added now wait for
 
  protected:
   /// The node for a tensor with a value that was not met before.
   virtual Node& add_constant(const Tensor& tensor) { return graph_.add_constant(tensor); }
-  std::vector<Value> values_of(std::span<const TensorRef> tensors);
+  /// A node that is described.
+  virtual Node& add_node(const Op& op, AttrsRef attrs, std::vector<Value> inputs, std::vector<Spec> results);
 
   Graph graph_;
 
  private:
   Value capture(const Tensor& tensor);
+  Value waiting(Value value);
 
   GraphTracer* outer_;
   std::vector<Tensor> captures_, created_variables_;
@@ -56,6 +59,9 @@ class GraphTracer : public Tracer {
   std::unordered_map<const TensorImpl*, Node*> constants_;            // by the block they hold
   std::map<std::tuple<uint64_t, const Node*, int>, Node*> captured_;  // by their origin
 };
+
+/// Whether an op is a call of a function, whose ops may take its place.
+bool is_call(const Op& op);
 
 /// The tracer of this thread, or null.
 GraphTracer* current_tracer();

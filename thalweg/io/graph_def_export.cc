@@ -172,6 +172,7 @@ class GraphWriter {
       node.op = constant.name;
       node.attr["dtype"].value = static_cast<proto::TypeNumber>(n.constant.dtype());
       node.attr["value"].value = Boxed(to_tensor_proto(n.constant));
+      add_controls(n, node);
       return node;
     }
     std::vector<DType> inputs, outputs;
@@ -224,7 +225,7 @@ class GraphWriter {
     std::set<std::string> before;
     for (const Node* c : n.controls)
       if (const std::string& name = names_[static_cast<size_t>(c->id)]; !name.empty()) before.insert(name);
-    if (n.op->traits.stateful) {
+    if (n.op->traits.stateful && !n.is_constant()) {
       if (!last_effect_.empty()) before.insert(last_effect_);
       if (n.has_effect()) {
         before.insert(observers_.begin(), observers_.end());

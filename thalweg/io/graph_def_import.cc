@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <map>
-#include <queue>
 #include <set>
 #include <string_view>
 
@@ -8,6 +7,7 @@
 #include "thalweg/graph/known_dims.h"
 #include "thalweg/io/function_def.h"
 #include "thalweg/io/graph_def.h"
+#include "thalweg/io/graph_wiring.h"
 #include "thalweg/io/node_def.h"
 #include "thalweg/io/tensor_proto.h"
 
@@ -25,98 +25,7 @@ using proto::NodeDef;
 constexpr size_t most_outputs = 1 << 20;
 constexpr size_t most_constant_bytes = size_t{1} << 28;  // of those that are lists of values
 constexpr int deepest = 100;
-
-std::string where(const NodeDef& node) { return "node '" + node.name + "' (" + node.op + ")"; }
-[[noreturn]] void refuse(const NodeDef& node, const std::string& why) {
-  throw InvalidArgumentError(where(node) + ": " + why);
-}
-
-/// The nodes of a graph or a function: what each reads, and an order in which they can run.
-class Wiring {
- public:
-  /// `arguments` are names that are no nodes: of a function's arguments.
-  Wiring(const std::vector<NodeDef>& nodes, const std::map<std::string, size_t>* arguments)
-      : nodes_(nodes), arguments_(arguments), inputs_(nodes.size()), readers_(nodes.size()), waits_(nodes.size()) {
-    for (size_t i = 0; i < nodes.size(); ++i) {
-      if (nodes[i].name.empty()) refuse(nodes[i], "it has no name");
-      if (!index_.try_emplace(nodes[i].name, i).second || is_argument(nodes[i].name))
-        refuse(nodes[i], "there is another node or argument of this name");
-    }
-    for (size_t i = 0; i < nodes.size(); ++i) connect(i);
-    sort();
-  }
-
-  const std::vector<size_t>& order() const { return order_; }
-  const std::vector<NodeInput>& inputs(size_t node) const { return inputs_[node]; }
-  bool is_read(size_t node) const { return !readers_[node].empty(); }
-  /// The node of this name, or none.
-  std::optional<size_t> find(const std::string& name) const {
-    auto found = index_.find(name);
-    return found == index_.end() ? std::nullopt : std::optional(found->second);
-  }
-  /// Which nodes these need, themselves included; nobody looks behind those of `ends`.
-  std::vector<uint8_t> needed_by(const std::vector<size_t>& roots, const std::vector<uint8_t>& ends) const {
-    std::vector<uint8_t> needed(nodes_.size());
-    for (size_t root : roots) needed[root] = 1;
-    for (size_t k = order_.size(); k-- > 0;) {
-      const size_t i = order_[k];
-      if (!needed[i] || ends[i]) continue;
-      for (const NodeInput& in : inputs_[i])
-        if (auto from = find(in.node)) needed[*from] = 1;
-    }
-    return needed;
-  }
-
- private:
-  bool is_argument(const std::string& name) const { return arguments_ && arguments_->contains(name); }
-
-  void connect(size_t i) {
-    bool control = false;
-    for (const std::string& text : nodes_[i].input) {
-      NodeInput in;
-      try {
-        in = arguments_ ? parse_function_input(text) : parse_graph_input(text);
-      } catch (const InvalidArgumentError& e) {
-        refuse(nodes_[i], e.what());
-      }
-      if (control && !in.is_control) refuse(nodes_[i], "the input '" + text + "' stands behind a control input");
-      control = in.is_control;
-      if (auto from = find(in.node)) {
-        if (arguments_ && !control && in.output.empty())
-          refuse(nodes_[i], "the input '" + text + "' names no output of its node");
-        readers_[*from].push_back(i);
-        ++waits_[i];
-      } else if (!is_argument(in.node)) {
-        refuse(nodes_[i], "the input '" + text + "' is no node of the graph");
-      }
-      inputs_[i].push_back(std::move(in));
-    }
-  }
-
-  // Of the nodes that can run, the one that stands first in the message: effects keep their order.
-  void sort() {
-    std::priority_queue<size_t, std::vector<size_t>, std::greater<>> ready;
-    for (size_t i = 0; i < nodes_.size(); ++i)
-      if (!waits_[i]) ready.push(i);
-    while (!ready.empty()) {
-      const size_t i = ready.top();
-      ready.pop();
-      order_.push_back(i);
-      for (size_t reader : readers_[i])
-        if (!--waits_[reader]) ready.push(reader);
-    }
-    if (order_.size() == nodes_.size()) return;
-    for (size_t i = 0; i < nodes_.size(); ++i)
-      if (waits_[i]) refuse(nodes_[i], "it is part of a cycle, or behind one");
-  }
-
-  const std::vector<NodeDef>& nodes_;
-  const std::map<std::string, size_t>* arguments_;
-  std::map<std::string_view, size_t> index_;
-  std::vector<std::vector<NodeInput>> inputs_;
-  std::vector<std::vector<size_t>> readers_;
-  std::vector<size_t> waits_, order_;
-};
+constexpr size_t most_bodies = 8;  // of one function, for arguments of different shapes
 
 /// A node that was added: its values, and how inputs inside functions name them.
 struct Added {
@@ -124,6 +33,7 @@ struct Added {
   const Op* op = nullptr;                        // or
   const FunctionSignature* signature = nullptr;  // of the function it calls by name
   std::vector<int> counts = {};
+  std::vector<Node*> controls = {};  // what who waits for it waits for
 
   const Value& at(const NodeInput& in) const {
     size_t position = static_cast<size_t>(in.index);
@@ -157,8 +67,23 @@ class Importer {
   struct Entry {
     const FunctionDef* def = nullptr;
     FunctionSignature signature = {};
-    FunctionAttr body = {};
+    std::vector<std::pair<std::vector<Shape>, FunctionAttr>> bodies = {};  // by the shapes of their arguments
     bool in_progress = false;
+  };
+  /// While a function is made.
+  struct Level {
+    Level(Entry& made, int& counted) : entry(made), depth(counted) {
+      entry.in_progress = true;
+      ++depth;
+    }
+    ~Level() {
+      entry.in_progress = false;
+      --depth;
+    }
+    Level(const Level&) = delete;
+    Level& operator=(const Level&) = delete;
+    Entry& entry;
+    int& depth;
   };
   /// One graph or function while it is made.
   struct Scope {
@@ -169,13 +94,16 @@ class Importer {
     std::string function = {};
   };
 
-  FunctionAttr function_named(const std::string& name);
-  FunctionAttr make_function(Entry& entry);
+  /// For arguments of these shapes; empty where nothing is known of them.
+  FunctionAttr function_named(const std::string& name, std::vector<Shape> shapes);
+  FunctionAttr make_function(Entry& entry, const std::vector<Shape>& shapes);
+  std::vector<Shape> shapes_in_functions(const NodeDef& node, const std::vector<Tensor>& inputs);
   void add(Scope& scope, const NodeDef& node, size_t index);
   void add_checked(Scope& scope, const NodeDef& node, size_t index);
-  Added add_op(Scope& scope, const NodeDef& node, const std::vector<Value>& inputs);
+  Added add_op(Scope& scope, const NodeDef& node, const std::vector<Value>& inputs, std::vector<Node*> controls);
   Value argument(Scope& scope, const NodeDef& node) const;
   std::vector<Value> values_of(const Scope& scope, size_t index) const;
+  static std::vector<Node*> controls_of(const Scope& scope, size_t index);
   void count_outputs(const NodeDef& node, size_t count) {
     num_outputs_ += count;
     if (num_outputs_ > most_outputs)
@@ -202,24 +130,32 @@ class Importer {
   bool located_ = false;  // an error on its way out says already where it happened
 };
 
-FunctionAttr Importer::function_named(const std::string& name) {
+FunctionAttr Importer::function_named(const std::string& name, std::vector<Shape> shapes) {
   auto found = library_.find(name);
   if (found == library_.end()) return nullptr;
   Entry& entry = found->second;
-  if (entry.body) return entry.body;
+  if (entry.bodies.size() >= most_bodies || shapes.size() != entry.def->signature.input_arg.size())
+    shapes.assign(entry.def->signature.input_arg.size(), Shape::unknown_rank());
+  for (const auto& [known, body] : entry.bodies)
+    if (known == shapes) return body;
   if (entry.in_progress) throw InvalidArgumentError("the function '" + name + "' calls itself");
   if (depth_ >= deepest)
     throw InvalidArgumentError("functions are nested more than " + std::to_string(deepest) + " deep at '" + name + "'");
-  entry.in_progress = true;
-  ++depth_;
-  entry.body = make_function(entry);  // after an error nobody uses this importer again
-  --depth_;
-  entry.in_progress = false;
-  return entry.body;
+  FunctionAttr body;
+  try {
+    Level level(entry, depth_);
+    body = make_function(entry, shapes);
+  } catch (const Error&) {
+    // A part that never runs may be wrong for these shapes: then it is said when it does.
+    if (std::ranges::none_of(shapes, [](const Shape& s) { return s.has_rank(); })) throw;
+    located_ = false;
+    return function_named(name, {});
+  }
+  entry.bodies.emplace_back(std::move(shapes), body);
+  return body;
 }
 
-// Arguments have unknown shapes: callers are checked by what their bodies say when they run.
-FunctionAttr Importer::make_function(Entry& entry) {
+FunctionAttr Importer::make_function(Entry& entry, const std::vector<Shape>& shapes) {
   entry.signature = from_op_def(entry.def->signature);
   const FunctionSignature& signature = entry.signature;
   std::map<std::string, size_t> arguments;
@@ -228,9 +164,9 @@ FunctionAttr Importer::make_function(Entry& entry) {
   GraphTracer tracer(nullptr);
   graph::Tracing tracing(&tracer);
   Scope scope{tracer, wiring, &arguments, std::vector<Added>(entry.def->node_def.size()), signature.name};
-  for (const FunctionSignature::Arg& arg : signature.inputs) {
-    tracer.argument(arg.dtype, Shape::unknown_rank());
-    tracer.graph().arguments.back()->name = arg.name;
+  for (size_t i = 0; i < signature.inputs.size(); ++i) {
+    tracer.argument(signature.inputs[i].dtype, shapes[i]);
+    tracer.graph().arguments.back()->name = signature.inputs[i].name;
   }
   for (size_t i : wiring.order()) add(scope, entry.def->node_def[i], i);
   for (const FunctionSignature::Arg& result : signature.outputs) {
@@ -264,6 +200,18 @@ std::vector<Value> Importer::values_of(const Scope& scope, size_t index) const {
   return values;
 }
 
+// Arguments and constants are there before anything runs.
+std::vector<Node*> Importer::controls_of(const Scope& scope, size_t index) {
+  std::vector<Node*> controls;
+  for (const NodeInput& in : scope.wiring.inputs(index)) {
+    auto from = in.is_control ? scope.wiring.find(in.node) : std::nullopt;
+    if (!from) continue;
+    for (Node* n : scope.added[*from].controls)
+      if (std::find(controls.begin(), controls.end(), n) == controls.end()) controls.push_back(n);
+  }
+  return controls;
+}
+
 void Importer::add(Scope& scope, const NodeDef& node, size_t index) {
   try {
     add_checked(scope, node, index);
@@ -280,6 +228,7 @@ void Importer::add_checked(Scope& scope, const NodeDef& node, size_t index) {
   std::vector<Value> inputs = values_of(scope, index);
   if (node.op == "NoOp") {
     if (!inputs.empty()) refuse(node, "it takes control inputs only");
+    scope.added[index].controls = controls_of(scope, index);
     return;
   }
   Added& added = scope.added[index];
@@ -289,7 +238,9 @@ void Importer::add_checked(Scope& scope, const NodeDef& node, size_t index) {
     return;
   }
   if (auto called = library_.find(node.op); called != library_.end()) {
-    FunctionAttr body = function_named(node.op);
+    std::vector<Shape> shapes;
+    for (const Value& v : inputs) shapes.push_back(scope.tracer.tensor_of(v).shape());
+    FunctionAttr body = function_named(node.op, std::move(shapes));
     NodeDef call;
     call.name = node.name;
     call.op = body->is_stateful() ? "StatefulPartitionedCall" : "PartitionedCall";
@@ -297,13 +248,39 @@ void Importer::add_checked(Scope& scope, const NodeDef& node, size_t index) {
     proto::ListValue tout;
     for (size_t i = 0; i < body->num_results(); ++i) tout.type.push_back(static_cast<int32_t>(body->result(i).dtype));
     call.attr["Tout"].value = Boxed(std::move(tout));
-    added = add_op(scope, call, inputs);
+    added = add_op(scope, call, inputs, controls_of(scope, index));
     added.op = nullptr;
     added.signature = &called->second.signature;
     return;
   }
   if (!find_op(node.op)) throw NotFoundError(where(node) + ": there is no record of the op '" + node.op + "'");
-  added = add_op(scope, node, inputs);
+  added = add_op(scope, node, inputs, controls_of(scope, index));
+}
+
+// What is known here of the arguments of a node's functions: it was worked out, so it is true whenever they run. What a
+// loop knows of its values must hold after every turn.
+std::vector<Shape> Importer::shapes_in_functions(const NodeDef& node, const std::vector<Tensor>& inputs) {
+  const bool chooses = node.op == "If" || node.op == "StatelessIf" || node.op == "Case" || node.op == "StatelessCase";
+  const bool repeats = node.op == "While" || node.op == "StatelessWhile";
+  const bool calls = node.op == "PartitionedCall" || node.op == "StatefulPartitionedCall";
+  std::vector<Shape> shapes;
+  if (!chooses && !repeats && !calls) return shapes;
+  for (size_t i = chooses ? 1 : 0; i < inputs.size(); ++i) shapes.push_back(inputs[i].shape());
+  if (!repeats) return shapes;
+  auto found = node.attr.find("body");
+  const auto* name = found == node.attr.end() ? nullptr : std::get_if<Boxed<proto::NameAttrList>>(&found->second.value);
+  for (int attempt = 0; name && attempt < 3; ++attempt) {
+    const FunctionAttr body = function_named((*name)->name, shapes);
+    if (!body || body->num_results() != shapes.size() || body->num_arguments() != shapes.size()) break;
+    bool stays = true;
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      Shape both = shapes[i].most_general_common_supershape(body->result(i).shape);
+      stays &= both == shapes[i];
+      shapes[i] = both;
+    }
+    if (stays) return shapes;
+  }
+  return {};
 }
 
 /// The types that attributes give results must be those that the results have.
@@ -326,14 +303,16 @@ void check_result_types(const NodeDef& node, const Op& op, std::span<TensorImpl*
   }
 }
 
-Added Importer::add_op(Scope& scope, const NodeDef& node, const std::vector<Value>& inputs) {
+Added Importer::add_op(Scope& scope, const NodeDef& node, const std::vector<Value>& inputs,
+                       std::vector<Node*> controls) {
   std::vector<Tensor> held;
   std::vector<DType> types;
   for (const Value& v : inputs) {
     held.push_back(scope.tracer.tensor_of(v));
     types.push_back(held.back().dtype());
   }
-  NodeCall call = read_call(node, types, [&](const std::string& name) { return function_named(name); });
+  const std::vector<Shape> shapes = shapes_in_functions(node, held);
+  NodeCall call = read_call(node, types, [&](const std::string& name) { return function_named(name, shapes); });
   const Op& op = *call.op;
   // What is claimed of shapes inside functions would be believed by the plan, so it is worked out instead.
   if (const int row = op.attrs ? op.attrs->find("output_shapes") : -1; row >= 0)
@@ -374,6 +353,10 @@ Added Importer::add_op(Scope& scope, const NodeDef& node, const std::vector<Valu
     graph::infer_known_dims(*made);
   }
   made->name = node.name;
+  // A constant that waits makes others wait, but there is no more to it.
+  if (made->is_constant()) added.controls = controls;
+  else added.controls = {made};
+  made->controls = std::move(controls);
   for (size_t i = 0; i < outputs; ++i) added.values.push_back({made, static_cast<int>(i)});
   return added;
 }

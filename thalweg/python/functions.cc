@@ -3,8 +3,10 @@
 
 #include "thalweg/core/error.h"
 #include "thalweg/graph/function_core.h"
+#include "thalweg/graph/init_scope.h"
 #include "thalweg/graph/optimizer_options.h"
 #include "thalweg/graph/over_rows.h"
+#include "thalweg/graph/vectorize.h"
 #include "thalweg/python/body.h"
 #include "thalweg/python/convert.h"
 
@@ -20,19 +22,9 @@ namespace {
 
 /// While it is entered, ops run at once, whatever is being traced.
 struct Untraced {
-  std::optional<StopRecording> stop;
-  ThreadState before;
-  void enter() {
-    before = thread_state;
-    stop.emplace();
-    thread_state.tracer = nullptr;
-    thread_state.reveal = nullptr;
-  }
-  void exit(const nb::args&) {
-    thread_state.tracer = before.tracer;
-    thread_state.reveal = before.reveal;
-    stop.reset();
-  }
+  std::optional<InitScope> scope;
+  void enter() { scope.emplace(); }
+  void exit(const nb::args&) { scope.reset(); }
 };
 
 std::vector<Tensor> tensors_of(nb::handle objects) {
@@ -73,9 +65,8 @@ class Traces {
  public:
   explicit Traces(FunctionOptions options) : core_(std::move(options)) {}
 
-  // `tensors` are tensors, or (dtype, shape, name) for those without a value. Either (key, body, specs, structure), or
-  // (None, results, None, structure) where tracing had to run the function, or None where it is part of the function
-  // around it.
+  // `tensors` are tensors, or (dtype, shape, name) for those without a value. A number for `describe`, or (results,
+  // structure) where tracing had to run the function, or None where it is part of the function around it.
   nb::object find(const nb::list& tensors, const std::string& rest, const nb::callable& function, bool needs_graph) {
     std::vector<Tensor> held;
     std::vector<std::string> names;
@@ -86,11 +77,16 @@ class Traces {
     }
     std::vector<TensorRef> in(held.begin(), held.end());
     graph::TraceBody body = structured_body(function);
-    if (needs_graph) return found(core_.find_graph(in, rest, body, names));
+    if (needs_graph) return key_of(core_.find_graph(in, rest, body, names));
     graph::FunctionCore::Found got = core_.find(in, rest, body, names);
     if (got.outcome) return outcome(std::move(*got.outcome));
     if (!got.trace || (got.trace->paths && thread_state.tracer)) return nb::none();
-    return got.trace->paths ? outcome(got.trace->paths->run(in, body)) : found(*got.trace);
+    return got.trace->paths ? outcome(got.trace->paths->run(in, body)) : key_of(*got.trace);
+  }
+  // A trace: body, (dtype, shape) of the arguments, structure of the results.
+  static nb::tuple describe(uintptr_t key) {
+    const auto& trace = *reinterpret_cast<const graph::Trace*>(key);
+    return nb::make_tuple(Body(trace.body), specs(*trace.body, true), structure_of(trace.structure));
   }
   int tracing_count() const { return core_.tracing_count(); }
 
@@ -120,12 +116,9 @@ class Traces {
     return nb::borrow(static_cast<PyObject*>(const_cast<void*>(structure.get())));
   }
   static nb::object outcome(graph::Traced&& traced) {
-    return nb::make_tuple(nb::none(), wrap_all(std::move(traced.tensors)), nb::none(), structure_of(traced.structure));
+    return nb::make_tuple(wrap_all(std::move(traced.tensors)), structure_of(traced.structure));
   }
-  static nb::object found(const graph::Trace& trace) {
-    return nb::make_tuple(reinterpret_cast<uintptr_t>(&trace), Body{trace.body}, specs(*trace.body, true),
-                          structure_of(trace.structure));
-  }
+  static nb::object key_of(const graph::Trace& trace) { return nb::int_(reinterpret_cast<uintptr_t>(&trace)); }
 
   graph::FunctionCore core_;
 };
@@ -143,7 +136,7 @@ graph::TraceBody python_body(const nb::callable& function) {
 
 void define_functions(nb::module_& module) {
   define_run_control(module);
-  nb::class_<Body>(module, "FunctionBody")
+  nb::class_<Body>(module, "FunctionBody", nb::type_slots(body_slots))
       .def_prop_ro("name", [](const Body& self) { return nb::str(self.body->name().c_str()); })
       .def_prop_ro("text", [](const Body& self) { return nb::str(self.body->graph().str().c_str()); })
       .def_prop_ro("optimized_text",
@@ -180,6 +173,7 @@ void define_functions(nb::module_& module) {
              new (self) Traces(std::move(options));
            })
       .def("find", &Traces::find)
+      .def("describe", [](const Traces&, uintptr_t key) { return Traces::describe(key); })
       .def_prop_ro("tracing_count", &Traces::tracing_count);
   module.def("set_optimizer_option",
              [](const std::string& name, bool value) { config::optimizer::set_experimental_options({{name, value}}); });
@@ -191,6 +185,9 @@ void define_functions(nb::module_& module) {
     std::vector<graph::TraceBody> bodies;
     for (nb::handle branch : branches) bodies.push_back(python_body(nb::borrow<nb::callable>(branch)));
     return wrap_all(graph::switch_case(natural_tensor(index.ptr()), bodies));
+  });
+  module.def("vectorized_map", [](const nb::callable& function, const nb::list& elems, bool fallback, bool warn) {
+    return wrap_all(graph::vectorized_map(python_body(function), tensors_of(elems), {fallback, warn}));
   });
   module.def("while_loop", [](const nb::callable& condition, const nb::callable& body, const nb::list& values,
                               const nb::list& shapes, int64_t maximum_iterations, int64_t parallel_iterations) {

@@ -99,7 +99,7 @@ void define_graph_defs(nb::module_& module) {
   });
   nb::class_<ConcreteFunction>(module, "ImportedFunction")
       .def_prop_ro("text", [](const ConcreteFunction& f) { return f.graph().str(); })
-      .def_prop_ro("body", [](const ConcreteFunction& f) { return Body{f.body()}; })
+      .def_prop_ro("body", [](const ConcreteFunction& f) { return Body(f.body()); })
       .def("__call__", [](const ConcreteFunction& f, const nb::args& arguments) {
         std::vector<Tensor> in;
         for (nb::handle argument : arguments) in.push_back(natural_tensor(argument.ptr()));

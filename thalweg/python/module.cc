@@ -23,5 +23,7 @@ NB_MODULE(_thalweg, module) {
   define_tapes(module);
   define_protos(module);
   define_functions(module);
+  define_host_functions(module);
+  define_control_dependencies(module);
   define_graph_defs(module);
 }

@@ -52,6 +52,8 @@ inline const Tensor& value_of(PyObject* object, Tensor& held) {
   if (is_tensor(object)) return tensor_of(object);
   return held = value_of_variable(object);
 }
+/// The node behind a symbolic tensor, a `tf.Operation` (new reference).
+PyObject* operation_of(const Tensor& symbolic);
 /// The Python object of a variable: the one that was made, or a new one when that is gone (new reference).
 PyObject* wrap_variable(const Tensor& handle);
 
@@ -141,6 +143,10 @@ void define_tapes(nb::module_& module);
 void define_protos(nb::module_& module);
 /// functions.cc: tracing and traced functions.
 void define_functions(nb::module_& module);
+/// control_dependencies.cc: the order of ops in graphs.
+void define_control_dependencies(nb::module_& module);
+/// host_functions.cc: Python's code inside of traced functions.
+void define_host_functions(nb::module_& module);
 /// graph_defs.cc: traced functions as TensorFlow's messages.
 void define_graph_defs(nb::module_& module);
 

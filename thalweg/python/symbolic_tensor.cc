@@ -37,6 +37,9 @@ PyObject* get_name(PyObject* self, void*) {
 PyObject* get_value_index(PyObject* self, void*) {
   return guarded([&] { return checked(PyLong_FromLong(graph::origin_of(*tensor_of(self).impl()).index)); });
 }
+PyObject* get_op(PyObject* self, void*) {
+  return guarded([&] { return operation_of(tensor_of(self)); });
+}
 
 [[noreturn]] void refuse(const char* what) {
   nb::object errors = nb::module_::import_("thalweg.errors");
@@ -85,6 +88,7 @@ PyMethodDef methods[] = {
 };
 PyGetSetDef attributes[] = {
     {"name", get_name, nullptr, "The node and the number of the result: `MatMul:0`.", nullptr},
+    {"op", get_op, nullptr, "The operation that makes it.", nullptr},
     {"value_index", get_value_index, nullptr, "The number of the result of its node.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };

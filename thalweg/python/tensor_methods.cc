@@ -2,6 +2,8 @@
 #include "thalweg/core/complex.h"
 #include "thalweg/core/error.h"
 #include "thalweg/core/format.h"
+#include "thalweg/core/thread_state.h"
+#include "thalweg/ops/shaping.h"
 #include "thalweg/python/convert.h"
 #include "thalweg/python/tensor_slots.h"
 
@@ -57,10 +59,14 @@ PyObject* dims_as_tuple(PyObject* self, PyObject*) {
 PyObject* rank_method(PyObject* self, PyObject*) { return get_ndim(self, nullptr); }
 PyObject* set_shape(PyObject* self, PyObject* shape) {
   return guarded([&] {
-    const Tensor& t = tensor_of(self);
-    if (!t.shape().is_compatible_with(to_shape(shape)))
+    Tensor& t = reinterpret_cast<PyTensor*>(self)->tensor;
+    const Shape wanted = to_shape(shape);
+    if (!t.shape().is_compatible_with(wanted))
       throw ValueError("Tensor's shape " + t.shape().str() + " is not compatible with supplied shape " +
                        text_of(nb::str(nb::handle(shape))) + ".");
+    // Plans rely on what is known of shapes, so what somebody claims is checked when the function runs.
+    if (t.is_symbolic() && !(t.shape().merge_with(wanted) == t.shape()) && thread_state.tracer)
+      t = ensure_shape(t, wanted);
     return Py_NewRef(Py_None);
   });
 }
@@ -139,7 +145,7 @@ PyMethodDef methods[] = {
     {"cpu", cpu, METH_NOARGS, "The tensor on CPU:0."},
     {"gpu", c_function(gpu), METH_FASTCALL, "The tensor on a GPU."},
     {"get_shape", shape_method, METH_NOARGS, "The shape."},
-    {"set_shape", set_shape, METH_O, "Checks that the tensor has this shape."},
+    {"set_shape", set_shape, METH_O, "Says that the tensor has this shape, or checks it."},
     {"_shape_tuple", dims_as_tuple, METH_NOARGS, nullptr},
     {"_rank", rank_method, METH_NOARGS, nullptr},
     {"ref", reference, METH_NOARGS,

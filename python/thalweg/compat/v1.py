@@ -2,6 +2,7 @@
 
 import thalweg
 from thalweg import _thalweg
+from thalweg._host_functions import py_func
 from thalweg._name_scope import name_scope_v1 as name_scope
 
 _only_here = {name.rpartition(".")[2]: function for name, function in _thalweg.functions().items()
