@@ -243,6 +243,14 @@ TEST(Fusion, BringImagesOnceIntoTheOrderOfKernels) {
   }
 }
 
+TEST(Fusion, TurnImagesButNotFilters) {
+  auto f = trace({TensorSpec({3, 3, 3, 3})}, [](auto x) {
+    Tensor y = nn::conv2d(x[0], x[0], {.strides = 1, .padding = "SAME", .data_format = "NCHW"});
+    return std::vector{y + x[0], nn::conv2d(y * 2.0f, y, {.strides = 1, .padding = "SAME", .data_format = "NCHW"})};
+  });
+  expect_same_bits(*f, {normal({3, 3, 3, 3}, 1)});
+}
+
 TEST(Fusion, FuseNothingAcrossWrites) {
   Variable v(normal({5, 3}, 1));
   Tensor before = v.value(), b = normal({3}, 2), x = normal({4, 5}, 3);

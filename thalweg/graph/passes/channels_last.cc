@@ -70,9 +70,9 @@ class ChannelsLast {
     for (const Node& n : from_.nodes()) {
       bool turned = is_pure(n) && (turns_alone(n) || follows(n));
       std::vector<Value> inputs;
-      for (const Value& v : n.inputs) {
-        bool turns = turned && has_image(v) && (is_elementwise(n) || v == n.inputs[0]);
-        inputs.push_back(turns ? last(v) : plain(v));
+      for (size_t i = 0; i < n.inputs.size(); ++i) {
+        bool turns = turned && has_image(n.inputs[i]) && (is_elementwise(n) || i == 0);
+        inputs.push_back(turns ? last(n.inputs[i]) : plain(n.inputs[i]));
       }
       std::vector<Node*> controls;
       for (const Node* c : n.controls) controls.push_back(copies_.at(c));
