@@ -46,6 +46,21 @@ TEST(Cancellation, HoldsForItsScopeAndThread) {
   EXPECT_EQ(inner.get_cancelable_function(f)(ones({3})).item<float>(), 7);
 }
 
+TEST(Cancellation, EndsALoopThatATapeFollows) {
+  auto f = endless_loop();
+  CancellationManager manager;
+  std::thread stopper([manager] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    manager.start_cancel();
+  });
+  CancellationScope scope(manager);
+  GradientTape tape;
+  Tensor x = 1.0f;
+  tape.watch(x);
+  EXPECT_THROW(f(x), errors::CancelledError);
+  stopper.join();
+}
+
 TEST(Cancellation, StopsBetweenEffects) {
   Variable count(0);
   CancellationManager manager;
