@@ -30,17 +30,18 @@ def test_errors_name_the_line():
     assert f"[[node GatherV2]] made at test_running.py:{line_of('# the line')} in look_up" in str(caught.value)
 
 
-def test_errors_of_gradients_name_the_op():
+def test_errors_of_nested_functions_name_the_line():
     @tf.function
-    def step(x):
-        with tf.GradientTape() as tape:
-            tape.watch(x)
-            y = tf.matmul(x, x)
-        return tape.gradient(y, x)
+    def inner(table, index):
+        return tf.gather(table, index)  # the inner line
 
-    text = step.get_concrete_function(tf.TensorSpec([2, 2])).graph
-    assert "MatMul" in str(text)
-    assert step(tf.ones([2, 2])).shape == [2, 2]
+    @tf.function
+    def outer(table, index):
+        return tf.cond(tf.size(index) > 0, lambda: inner(table * 2.0, index), lambda: tf.zeros([1, 3]))
+
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        outer(tf.ones([3, 3]), tf.constant([7]))
+    assert f"made at test_running.py:{line_of('# the inner line')} in inner" in str(caught.value)
 
 
 def test_cancels_from_another_thread():

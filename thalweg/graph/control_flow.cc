@@ -173,7 +173,11 @@ void follow_while(const Op&, std::span<const TensorRef> in, AttrsRef attrs, std:
   std::vector<Tensor> values;
   for (const TensorRef& t : in) values.push_back(t.tensor());
   auto now = [&] { return std::vector<TensorRef>(values.begin(), values.end()); };
-  while (is_true(inline_call(*a.cond, now())[0])) values = inline_call(*a.body, now());
+  while (is_true(inline_call(*a.cond, now())[0])) {
+    note_turn();
+    check_cancelled();
+    values = inline_call(*a.body, now());
+  }
   give(out, values);
 }
 

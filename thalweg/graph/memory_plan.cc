@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t alignment = 64;
 // Pieces at equal distances from a page compete for the same lines of every cache, so large ones are kept apart.
-constexpr size_t large = 4 << 10, stagger = 5 * alignment;
+constexpr size_t large = 64 << 10, stagger = 5 * alignment;
 
 size_t padded(size_t bytes) { return (bytes + alignment - 1) / alignment * alignment + (bytes >= large ? stagger : 0); }
 

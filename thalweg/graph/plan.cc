@@ -156,7 +156,7 @@ void Plan::find_deaths() {
       uint32_t slot = inputs_[s.first_input + i];
       if (slot >= first_computed_ && last[slot] == k) s.temporaries |= 1u << i;
     }
-    if (s.num_outputs && place_of(s.first_output) == Place::arena) s.temporaries = 0;
+    if (s.num_outputs == 0 || place_of(s.first_output) == Place::arena) s.temporaries = 0;
   }
   // The arena's values live as long as their views.
   std::vector<uint32_t> count(num_steps + 1);

@@ -32,5 +32,11 @@ THALWEG_API std::ostream& operator<<(std::ostream& out, const Profile& profile);
 /// Calls a function and says where the time went, as far as traced functions run in it on this thread. What takes time
 /// in the first call alone (tracing and planning) is kept out by a call before.
 THALWEG_API Profile profile(const std::function<void()>& call);
+/// The same for a function and its arguments: `profile(step, x, y)`.
+template <class F, class... A>
+  requires(sizeof...(A) > 0)
+Profile profile(const F& function, const A&... arguments) {
+  return profile([&] { function(arguments...); });
+}
 
 }  // namespace thalweg

@@ -89,40 +89,30 @@ class Frames {
 
   /// Whether everything up to the first caller outside is known. A gradient is made by a template of this library, so
   /// what called that must be known too.
-  [[gnu::no_sanitize_address]] bool find(const void* pc, const char* at, Where& to) const {
-    const bool one_file = is_program();
-    Callers callers = {};
+  bool find(const void* pc, const char* at, Where& to) const {
+    if (is_program_) return find_all(pc, at, to);
     for (size_t depth = 0; depth < most_frames; ++depth) {
-      if (one_file) {
-        callers[depth] = pc;
-        if (depth + 1 == most_callers) break;
-      }
       const Frame& f = frames_[index(pc)];
       if (f.pc != pc) {
         to.at = pc;
-        return !one_file && !own_code().has(pc) && !to.gradient_of;
+        return !own_code().has(pc) && !to.gradient_of;
       }
-      at += f.step;
-      if (reinterpret_cast<uintptr_t>(at) - stack_.lowest > stack_.bytes) return false;
-      const void* next = f.step ? *reinterpret_cast<const void* const*>(at - sizeof(void*)) : nullptr;
-      if (f.last && one_file) break;
+      const void* next = step_out(f, at);
       if (f.last) {
         to.at = pc;
         to.next = next;
         return true;
       }
+      if (!next) return false;
       pc = next;
     }
-    if (!one_file) return false;
-    to.at = nullptr;
-    to.next = intern(callers);
-    return true;
+    return false;
   }
   void learn(const void* pc, Where& to) {
     Walk walk{*this, to, pc};
     to.at = nullptr;
     _Unwind_Backtrace(visit, &walk);
-    if (is_program() && walk.depth) to.next = intern(walk.callers);
+    if (is_program_ && walk.depth) to.next = intern(walk.callers);
     failures_ = to.at || to.next ? 0 : failures_ + 1;
   }
   /// A program without names: nothing more will be found.
@@ -145,6 +135,25 @@ class Frames {
     Callers callers = {};
   };
 
+  // The return address after this one, or null.
+  [[gnu::no_sanitize_address]] const void* step_out(const Frame& f, const char*& at) const {
+    at += f.step;
+    const bool on_stack = reinterpret_cast<uintptr_t>(at) - stack_.lowest <= stack_.bytes;
+    return f.step && on_stack ? *reinterpret_cast<const void* const*>(at - sizeof(void*)) : nullptr;
+  }
+  bool find_all(const void* pc, const char* at, Where& to) const {
+    Callers callers = {};
+    for (size_t depth = 0; depth < most_callers; ++depth) {
+      callers[depth] = pc;
+      const Frame& f = frames_[index(pc)];
+      if (depth + 1 == most_callers || (f.pc == pc && f.last)) break;
+      if (f.pc != pc) return false;
+      pc = step_out(f, at);
+      if (!pc) return false;
+    }
+    to.next = intern(callers);
+    return true;
+  }
   static size_t index(const void* pc) {
     return (reinterpret_cast<uintptr_t>(pc) * 0x9E3779B97F4A7C15u) >> 54;  // ten bits
   }
@@ -161,7 +170,7 @@ class Frames {
     }
     w.pc = pc;
     w.at = at;
-    if (is_program()) {
+    if (w.frames.is_program_) {
       w.callers[w.depth] = pc;
       if (++w.depth == most_callers) return _URC_END_OF_STACK;
       w.frames.frames_[index(pc)] = {pc, 0, true};  // the outermost, until another one is seen
@@ -178,6 +187,7 @@ class Frames {
   };
   std::array<Frame, size> frames_ = {};
   Stack stack_;
+  const bool is_program_ = is_program();
   int failures_ = 0;
 };
 
