@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "thalweg/core/error.h"
-#include "thalweg/graph/branches.h"
+#include "thalweg/graph/rows.h"
 #include "thalweg/ops/comparison.h"
 #include "thalweg/ops/creation.h"
 #include "thalweg/ops/joining.h"
@@ -13,7 +13,6 @@
 #include "thalweg/ops/tensor_list.h"
 
 namespace thalweg::graph {
-namespace {
 
 Shape row_shape(const Tensor& t) {
   const Shape& whole = t.shape();
@@ -22,8 +21,7 @@ Shape row_shape(const Tensor& t) {
   return Shape(whole.dims().subspan(1));
 }
 
-// -1: not known yet.
-int64_t count_rows(const std::vector<Tensor>& tensors) {
+int64_t count_rows(std::span<const Tensor> tensors) {
   if (tensors.empty()) throw ValueError("elems must be a tensor or a structure of tensors; it is empty");
   int64_t count = -1;
   for (const Tensor& t : tensors) {
@@ -37,9 +35,8 @@ int64_t count_rows(const std::vector<Tensor>& tensors) {
   return count;
 }
 
-/// The body as a function of its own, of the state and one row of each tensor.
-BranchTracer::Branches trace_body(const TraceBody& body, const std::vector<Tensor>& tensors,
-                                  const std::vector<Tensor>& state) {
+BranchTracer::Branches trace_rows(const TraceBody& body, std::span<const Tensor> tensors,
+                                  std::span<const Tensor> state) {
   std::vector<Spec> specs;
   for (const Tensor& t : state) specs.push_back({t.dtype(), t.shape()});
   for (const Tensor& t : tensors) specs.push_back({t.dtype(), row_shape(t)});
@@ -50,6 +47,8 @@ BranchTracer::Branches trace_body(const TraceBody& body, const std::vector<Tenso
                      std::to_string(tracer.num_results(0)));
   return tracer.finish("over_rows");
 }
+
+namespace {
 
 std::vector<Tensor> run_at_once(const TraceBody& body, const std::vector<Tensor>& tensors,
                                 const std::vector<Tensor>& state, bool backwards, int64_t count) {
@@ -76,7 +75,7 @@ std::vector<Tensor> run_at_once(const TraceBody& body, const std::vector<Tensor>
 std::vector<Tensor> trace_loop(const TraceBody& body, const std::vector<Tensor>& tensors,
                                const std::vector<Tensor>& state, bool backwards, int64_t known_count,
                                int64_t parallel_iterations) {
-  BranchTracer::Branches traced = trace_body(body, tensors, state);
+  BranchTracer::Branches traced = trace_rows(body, tensors, state);
   const FunctionBody& function = *traced.bodies[0];
   const size_t num_state = state.size(), num_collected = function.num_results() - num_state;
   Tensor count = known_count >= 0 ? Tensor(static_cast<int32_t>(known_count)) : shape(tensors[0])(0);
@@ -115,7 +114,7 @@ std::vector<Tensor> trace_loop(const TraceBody& body, const std::vector<Tensor>&
 // No row says what would be collected: tracing does.
 std::vector<Tensor> nothing(const TraceBody& body, const std::vector<Tensor>& tensors,
                             const std::vector<Tensor>& state) {
-  BranchTracer::Branches traced = trace_body(body, tensors, state);
+  BranchTracer::Branches traced = trace_rows(body, tensors, state);
   std::vector<Tensor> results = state;
   for (size_t i = state.size(); i < traced.bodies[0]->num_results(); ++i) {
     const Spec& spec = traced.bodies[0]->result(i);

@@ -1,6 +1,7 @@
 #include "thalweg/graph/tracer.h"
 
 #include "thalweg/core/error.h"
+#include "thalweg/graph/init_scope.h"
 #include "thalweg/graph/known_dims.h"
 #include "thalweg/graph/plan.h"
 
@@ -117,17 +118,9 @@ Tensor GraphTracer::lift(const Tensor& symbolic) {
             "the first value of a variable made in a tf.function must not depend on the function's arguments: make the "
             "variable outside, or from numbers");
   Plan plan(graph_, {}, {value}, false);
-  ThreadState before = thread_state;
-  thread_state.tracer = nullptr;
-  thread_state.recorder = nullptr;
   TensorImpl* result = nullptr;
-  try {
-    plan.run({}, {&result, 1});
-  } catch (...) {
-    thread_state = before;
-    throw;
-  }
-  thread_state = before;
+  InitScope scope;
+  plan.run({}, {&result, 1});
   // From now on it is that value: what drew random numbers for it does not draw again.
   if (value.node->results.size() == 1) value.node->constant = Tensor(result);
   else return Tensor(result);

@@ -1,4 +1,5 @@
 #include "thalweg/core/error.h"
+#include "thalweg/graph/init_scope.h"
 #include "thalweg/graph/known_dims.h"
 #include "thalweg/graph/passes/pass.h"
 #include "thalweg/ops/apply.h"
@@ -7,26 +8,6 @@ namespace thalweg::graph {
 namespace {
 
 constexpr int64_t most_bytes = 10 << 20;
-
-/// Ops run at once while it lives, whatever the thread traces or records.
-class Eagerly {
- public:
-  Eagerly() : before_(thread_state) {
-    thread_state.tracer = nullptr;
-    thread_state.recorder = nullptr;
-    thread_state.reveal = nullptr;
-  }
-  ~Eagerly() {
-    thread_state.tracer = before_.tracer;
-    thread_state.recorder = before_.recorder;
-    thread_state.reveal = before_.reveal;
-  }
-  Eagerly(const Eagerly&) = delete;
-  Eagerly& operator=(const Eagerly&) = delete;
-
- private:
-  ThreadState before_;
-};
 
 bool is_small(const Spec& spec) {
   if (spec.dtype == DType::variant || spec.dtype == DType::resource || !spec.shape.is_fully_defined()) return false;
@@ -53,7 +34,7 @@ bool can_fold(const Node& n) {
 Tensor value_of(const Node& n) {
   std::vector<TensorRef> in;
   for (const Value& v : n.inputs) in.emplace_back(v.node->constant);
-  Eagerly eagerly;
+  InitScope eagerly;
   try {
     Tensor made = apply_list(*n.op, in, n.attrs, 1)[0];
     const Spec& spec = n.results[0];
@@ -76,7 +57,7 @@ Tensor value_of_shapes(const Node& n) {
     t.impl()->form = Form::outline;
     outlines.push_back(std::move(t));
   }
-  Eagerly eagerly;
+  InitScope eagerly;
   try {
     std::vector<TensorRef> in(outlines.begin(), outlines.end());
     return apply_list(*n.op, in, n.attrs, 1)[0];
