@@ -169,7 +169,6 @@ TEST(TensorList, CostsTheSameHoweverLongItIs) {
     seconds_to_push(1000, keep);
     double few = seconds_to_push(10000, keep), many = seconds_to_push(100000, keep);
     EXPECT_LT(many, 30 * few + 0.05) << "ten times as many elements should take about ten times as long";
-    EXPECT_LT(many, 2.0);
     RecordProperty(keep ? "microseconds_kept" : "microseconds", std::to_string(many / 0.3));
   }
 }

@@ -11,10 +11,7 @@ void BranchTracer::add(const TraceBody& body, const std::vector<Spec>& arguments
   auto tracer = std::make_unique<GraphTracer>(current_tracer());
   tracer->may_create_variables = false;
   Tracing tracing(tracer.get());
-  std::vector<Tensor> symbolic;
-  for (const Spec& a : arguments) symbolic.push_back(tracer->argument(a.dtype, a.shape));
-  Traced traced = body(symbolic);
-  for (const Tensor& t : traced.tensors) tracer->graph().results.push_back(tracer->value_of(t));
+  tracer->trace(arguments, body);
   tracers_.push_back(std::move(tracer));
 }
 
@@ -53,9 +50,7 @@ FunctionAttr make_body(const std::string& name, const std::vector<Spec>& argumen
   GraphTracer tracer(nullptr);
   if (current_tracer()) tracer.graph().jit_compile = current_tracer()->graph().jit_compile;
   Tracing tracing(&tracer);
-  std::vector<Tensor> symbolic;
-  for (const Spec& a : arguments) symbolic.push_back(tracer.argument(a.dtype, a.shape));
-  for (const Tensor& t : body(symbolic)) tracer.graph().results.push_back(tracer.value_of(t));
+  tracer.trace(arguments, [&](std::span<const Tensor> symbolic) { return Traced{body(symbolic), nullptr}; });
   return std::make_shared<FunctionBody>(name, std::move(tracer.graph()));
 }
 

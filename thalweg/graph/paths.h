@@ -3,21 +3,12 @@
 #pragma once
 #include <atomic>
 #include <deque>
-#include <functional>
 #include <mutex>
 #include <set>
 
 #include "thalweg/graph/function_body.h"
 
 namespace thalweg::graph {
-
-/// What tracing found: the tensors that are results, and the structure they belong to.
-struct Traced {
-  std::vector<Tensor> tensors;
-  std::shared_ptr<const void> structure;
-};
-/// Calls the function with symbolic arguments.
-using TraceBody = std::function<Traced(std::span<const Tensor> arguments)>;
 
 /// What a function does from one question to the next, or to its end.
 struct Segment {

@@ -30,6 +30,12 @@ Tensor GraphTracer::argument(DType dtype, const Shape& shape, const std::string&
   return tensor_of({&n, 0});
 }
 
+void GraphTracer::trace(std::span<const Spec> arguments, const TraceBody& body) {
+  std::vector<Tensor> symbolic;
+  for (const Spec& a : arguments) symbolic.push_back(argument(a.dtype, a.shape));
+  for (const Tensor& t : body(symbolic).tensors) graph_.results.push_back(value_of(t));
+}
+
 Tensor GraphTracer::tensor_of(Value value) const {
   if (value.node->is_constant()) return value.node->constant;
   Tensor t(TensorImpl::make());

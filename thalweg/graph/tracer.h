@@ -1,5 +1,6 @@
 // The tracer: while it is active, ops become nodes of its graph.
 #pragma once
+#include <functional>
 #include <map>
 #include <unordered_map>
 
@@ -10,6 +11,14 @@
 #include "thalweg/ops/apply.h"
 
 namespace thalweg::graph {
+
+/// What tracing found: the tensors that are results, and the structure they belong to.
+struct Traced {
+  std::vector<Tensor> tensors;
+  std::shared_ptr<const void> structure;
+};
+/// Calls the function with symbolic arguments.
+using TraceBody = std::function<Traced(std::span<const Tensor> arguments)>;
 
 /// Builds a graph from the ops that are applied while it is the thread's tracer. Tensors of outer functions that are
 /// being traced become arguments of this one, in `captures`; tensors with values become constants.
@@ -27,6 +36,9 @@ class GraphTracer : public Tracer {
 
   /// A new argument.
   Tensor argument(DType dtype, const Shape& shape, const std::string& name = "");
+  /// Calls a function with new arguments of these kinds; what it returns are the graph's results. To be called while
+  /// this is the thread's tracer.
+  void trace(std::span<const Spec> arguments, const TraceBody& body);
   /// The node that stands for a tensor in this graph.
   Value value_of(const Tensor& tensor);
   /// A symbolic tensor for a value of this graph.
