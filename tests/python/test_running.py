@@ -16,7 +16,16 @@ def line_of(text):
 
 
 def endless():
-    return tf.function(lambda x: tf.while_loop(lambda y: True, lambda y: (y + 1.0,), [x]))
+    """A loop of half a minute, so that a test that cannot end it fails."""
+    return tf.function(lambda x: tf.while_loop(lambda y: True, lambda y: (y + 1.0,), [x], maximum_iterations=300_000_000))
+
+
+@pytest.fixture
+def interrupts():
+    """Ctrl-C raises, also where the tests were started in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def test_errors_name_the_line():
@@ -59,7 +68,7 @@ def test_cancels_from_another_thread():
     assert cancellation.context() is None
 
 
-def test_ctrl_c_ends_a_loop():
+def test_ctrl_c_ends_a_loop(interrupts):
     function = endless()
     threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     start = time.time()
