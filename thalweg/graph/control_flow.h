@@ -52,7 +52,7 @@ template <class F, class G> auto cond(const Tensor& predicate, const F& true_fn,
   static_assert(std::same_as<R, std::invoke_result_t<G>>, "both branches of cond must return the same type");
   std::optional<graph::Kept<R>> result;
   std::vector<Tensor> found = graph::cond(predicate, graph::branch(true_fn, result), graph::branch(false_fn, result));
-  if constexpr (!std::is_void_v<R>) return graph::with_leaves(*result, found);
+  if constexpr (!std::is_void_v<R>) return graph::with_leaves(*result, found);  // NOLINT: a branch has set it
 }
 
 /// The result of the function with this number, of the last one when there is none.
@@ -62,7 +62,7 @@ template <class F, class... G> auto switch_case(const Tensor& index, const F& fi
   std::optional<graph::Kept<R>> result;
   std::vector<Tensor> found =
       graph::switch_case(index, {graph::branch(first, result), graph::branch(others, result)...});
-  if constexpr (!std::is_void_v<R>) return graph::with_leaves(*result, found);
+  if constexpr (!std::is_void_v<R>) return graph::with_leaves(*result, found);  // NOLINT: a branch has set it
 }
 
 struct WhileOptions {

@@ -71,10 +71,13 @@ class Writer {
     std::string indent(static_cast<size_t>(depth) * 2, ' ');
     for (const Node* n : scope.nodes) write_node(*n, indent);
     for (const auto& [name, inner] : scope.inner) {
-      text_ += indent + "subgraph cluster" + std::to_string(clusters_++) + " {\n" + indent + "  label=" + quoted(name) +
-               "; style=rounded; color=\"#9aa0a6\"; fontname=\"Helvetica\"; fontsize=11;\n";
+      text_ += indent;
+      text_ += "subgraph cluster" + std::to_string(clusters_++) + " {\n";
+      text_ += indent;
+      text_ += "  label=" + quoted(name) + "; style=rounded; color=\"#9aa0a6\"; fontname=\"Helvetica\"; fontsize=11;\n";
       write_scope(inner, depth + 1);
-      text_ += indent + "}\n";
+      text_ += indent;
+      text_ += "}\n";
     }
   }
 

@@ -19,8 +19,9 @@ Placement place_by_size(std::span<const Lifetime> lifetimes) {
   Placement placed{std::vector<size_t>(lifetimes.size()), 0};
   std::vector<uint32_t> order(lifetimes.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](uint32_t a, uint32_t b) { return lifetimes[a].bytes > lifetimes[b].bytes; });
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return std::pair(lifetimes[b].bytes, a) < std::pair(lifetimes[a].bytes, b);
+  });
   std::vector<uint32_t> by_offset;
   for (uint32_t piece : order) {
     const Lifetime& mine = lifetimes[piece];
@@ -51,10 +52,11 @@ Placement place_by_time(std::span<const Lifetime> lifetimes) {
   std::vector<uint32_t> begins(lifetimes.size()), ends;
   std::iota(begins.begin(), begins.end(), 0u);
   ends = begins;
-  std::stable_sort(begins.begin(), begins.end(),
-                   [&](uint32_t a, uint32_t b) { return lifetimes[a].first < lifetimes[b].first; });
-  std::stable_sort(ends.begin(), ends.end(),
-                   [&](uint32_t a, uint32_t b) { return lifetimes[a].last < lifetimes[b].last; });
+  std::sort(begins.begin(), begins.end(), [&](uint32_t a, uint32_t b) {
+    return std::pair(lifetimes[a].first, a) < std::pair(lifetimes[b].first, b);
+  });
+  std::sort(ends.begin(), ends.end(),
+            [&](uint32_t a, uint32_t b) { return std::pair(lifetimes[a].last, a) < std::pair(lifetimes[b].last, b); });
   std::map<size_t, size_t> gaps;            // by offset
   std::multimap<size_t, size_t> by_length;  // the same gaps: length, offset
   auto remove = [&](std::map<size_t, size_t>::iterator gap) {

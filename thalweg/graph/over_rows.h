@@ -60,7 +60,7 @@ template <class F, structure::Structured E> auto map_fn(const F& fn, const E& el
         return graph::Traced{graph::leaves_of(*result), nullptr};
       },
       graph::leaves_of(elems), {}, false, options.parallel_iterations);
-  return graph::with_leaves(*result, found);
+  return graph::with_leaves(*result, found);  // NOLINT: set when a row was traced or run
 }
 
 /// fn(...fn(fn(initializer, first row), second row)..., last row).

@@ -53,6 +53,12 @@ bool is_static(const Node& n) {
   return known;
 }
 
+// Says where it happened.
+void add_node(Error& error, const Node& node) {
+  std::string where = describe(node.where);
+  error.add_context(" [[node " + node.name + "]]" + (where.empty() ? "" : " made at " + where));
+}
+
 bool is_held(const TensorImpl& t) { return t.refs.load(std::memory_order_acquire) != 1; }
 
 }  // namespace
@@ -272,9 +278,12 @@ template <bool watched> void Plan::run_steps(TensorImpl** slots, Frame* frame) c
       else run_step(s, slots);
       for (uint32_t i = 0; i < s.num_dead; ++i) let_go(dead_[s.first_dead + i], slots, frame, s);
     }
-  } catch (...) {
+  } catch (Error& error) {
     if (!frame) release_until(step, slots);
-    if (step != steps_.data() + steps_.size()) add_node(*step);
+    if (step != steps_.data() + steps_.size()) add_node(error, *step->node);
+    throw;
+  } catch (...) {  // another's, as it is
+    if (!frame) release_until(step, slots);
     throw;
   }
 }
@@ -286,16 +295,6 @@ void Plan::release_until(const PlanStep* step, TensorImpl** slots) const {
     if (slots[i] && !slots[i]->data) slots[i]->dtype = DType::invalid;  // described, but without memory
     release(slots[i]);
   }
-}
-
-// While an exception is handled: says where it happened.
-void Plan::add_node(const PlanStep& step) {
-  try {
-    throw;
-  } catch (Error& error) {
-    std::string where = describe(step.node->where);
-    error.add_context(" [[node " + step.node->name + "]]" + (where.empty() ? "" : " made at " + where));
-  } catch (...) {}  // another's, as it is
 }
 
 void Plan::run_in_frame(std::span<const TensorRef> arguments, std::span<TensorImpl*> results, bool watched) const {

@@ -52,7 +52,6 @@ class THALWEG_API Plan {
   void run_step_watched(const PlanStep& step, TensorImpl** slots) const;
   void let_go(uint32_t slot, TensorImpl** slots, Frame* frame, const PlanStep& step) const;
   void release_until(const PlanStep* step, TensorImpl** slots) const;
-  static void add_node(const PlanStep& step);
   void take_results(TensorImpl** slots, std::span<TensorImpl*> results) const;
 
   std::vector<PlanStep> steps_;

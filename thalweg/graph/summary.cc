@@ -86,7 +86,9 @@ std::string ConcreteFunction::summary() const {
       clusters += line("", s.node->name + ": " + program);
   }
   std::vector<std::pair<std::string, int64_t>> ops(counts.begin(), counts.end());
-  std::stable_sort(ops.begin(), ops.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::sort(ops.begin(), ops.end(), [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
   std::string list;
   for (const auto& [op, count] : ops) list += (list.empty() ? "" : ", ") + op + " x " + grouped(count);
   text += line("ops", list.empty() ? "none" : list);

@@ -19,6 +19,8 @@
 namespace thalweg::graph {
 namespace {
 
+const void* address(uintptr_t pc) { return reinterpret_cast<const void*>(pc); }  // NOLINT(performance-no-int-to-ptr)
+
 struct Symbol {
   std::string file, function;  // the function as it is mangled
   int line = 0;
@@ -63,7 +65,7 @@ Symbol symbol_at(uintptr_t pc) {
 #else
 std::string name_at(uintptr_t pc) {
   Dl_info info{};
-  return dladdr(reinterpret_cast<const void*>(pc), &info) && info.dli_sname ? info.dli_sname : "";
+  return dladdr(address(pc), &info) && info.dli_sname ? info.dli_sname : "";
 }
 Symbol symbol_at(uintptr_t pc) { return {"", name_at(pc), 0, 0}; }
 #endif
@@ -96,7 +98,7 @@ std::string describe_code(const void* return_address) {
     return file + ":" + std::to_string(s.line) + " in " + readable(s.function);
   }
   Dl_info info{};
-  if (!dladdr(reinterpret_cast<const void*>(pc), &info) || !info.dli_fname) return readable(s.function);
+  if (!dladdr(address(pc), &info) || !info.dli_fname) return readable(s.function);
   char offset[32];
   std::snprintf(offset, sizeof offset, "+0x%zx", static_cast<size_t>(pc - reinterpret_cast<uintptr_t>(info.dli_fbase)));
   std::string file = info.dli_fname;

@@ -159,7 +159,7 @@ class Frames {
   }
   static _Unwind_Reason_Code visit(_Unwind_Context* context, void* state) {
     Walk& w = *static_cast<Walk*>(state);
-    const void* pc = reinterpret_cast<const void*>(_Unwind_GetIP(context));
+    const void* pc = reinterpret_cast<const void*>(_Unwind_GetIP(context));  // NOLINT(performance-no-int-to-ptr)
     const uintptr_t at = _Unwind_GetCFA(context);
     if (w.depth == 0 && pc != w.first) return _URC_NO_REASON;
     const bool found = w.to.at != nullptr;

@@ -303,7 +303,7 @@ void apply(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::spa
     if (state.tracer && !is_known_now(op, in, out)) [[unlikely]]
       state.tracer->add(op, in, attrs, out);
     else detail::compute(op, in, attrs, out, state.recorder ? 0 : temporaries);
-    if (detail::inspected.load(std::memory_order_relaxed) && out.size() > 0 && out[0]->form == Form::array) [[unlikely]]
+    if (detail::inspected.load(std::memory_order_relaxed) && !out.empty() && out[0]->form == Form::array) [[unlikely]]
       detail::inspect(op, in, out);
   } catch (const ResourceExhaustedError& error) {
     refuse_memory(op, error.what());

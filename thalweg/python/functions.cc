@@ -84,8 +84,8 @@ class Traces {
     return got.trace->paths ? outcome(got.trace->paths->run(in, body)) : key_of(*got.trace);
   }
   // A trace: body, (dtype, shape) of the arguments, structure of the results.
-  static nb::tuple describe(uintptr_t key) {
-    const auto& trace = *reinterpret_cast<const graph::Trace*>(key);
+  nb::tuple describe(size_t key) const {
+    const graph::Trace& trace = *told_.at(key);
     return nb::make_tuple(Body(trace.body), specs(*trace.body, true), structure_of(trace.structure));
   }
   int tracing_count() const { return core_.tracing_count(); }
@@ -118,9 +118,15 @@ class Traces {
   static nb::object outcome(graph::Traced&& traced) {
     return nb::make_tuple(wrap_all(std::move(traced.tensors)), structure_of(traced.structure));
   }
-  static nb::object key_of(const graph::Trace& trace) { return nb::int_(reinterpret_cast<uintptr_t>(&trace)); }
+  nb::object key_of(const graph::Trace& trace) {
+    size_t key = 0;
+    while (key < told_.size() && told_[key] != &trace) ++key;
+    if (key == told_.size()) told_.push_back(&trace);
+    return nb::int_(key);
+  }
 
   graph::FunctionCore core_;
+  std::vector<const graph::Trace*> told_;  // by key
 };
 
 graph::TraceBody python_body(const nb::callable& function) {
@@ -173,7 +179,7 @@ void define_functions(nb::module_& module) {
              new (self) Traces(std::move(options));
            })
       .def("find", &Traces::find)
-      .def("describe", [](const Traces&, uintptr_t key) { return Traces::describe(key); })
+      .def("describe", &Traces::describe)
       .def_prop_ro("tracing_count", &Traces::tracing_count);
   module.def("set_optimizer_option",
              [](const std::string& name, bool value) { config::optimizer::set_experimental_options({{name, value}}); });
