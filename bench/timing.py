@@ -1,5 +1,6 @@
-"""How bench measures a Python call."""
+"""How bench measures a Python call, and what its programs are asked."""
 
+import argparse
 import statistics
 import time
 
@@ -24,3 +25,11 @@ def seconds(call, budget=1.0, rounds=5):
             times.append((time.perf_counter() - start) / inner)
         best = min(best, statistics.median(times))
     return best
+
+
+def asked(description):
+    """The threads and the workloads that a program of bench/peers is to use."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--only", default="")
+    return parser.parse_args()

@@ -4,18 +4,14 @@
     jax_peer.py [--threads 1] [--only traced_mlp_step]
 """
 
-import argparse
 import os
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from timing import seconds  # noqa: E402: its folder is on the path only now
+from timing import asked, seconds  # noqa: E402: its folder is on the path only now
 
-parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--threads", type=int, default=1)
-parser.add_argument("--only", default="")
-options = parser.parse_args()
+options = asked(__doc__)
 os.environ["JAX_PLATFORMS"] = "cpu"
 if options.threads == 1:
     os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"

@@ -4,7 +4,6 @@
     tensorflow_peer.py [--threads 1] [--only matmul_1000,exp_1m]
 """
 
-import argparse
 import os
 import pathlib
 import sys
@@ -12,12 +11,9 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import models  # noqa: E402: its folder is on the path only now
-from timing import seconds  # noqa: E402
+from timing import asked, seconds  # noqa: E402
 
-parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--threads", type=int, default=1)
-parser.add_argument("--only", default="")
-options = parser.parse_args()
+options = asked(__doc__)
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
 

@@ -4,7 +4,6 @@
     torch_peer.py [--threads 1] [--only resnet50_b1]
 """
 
-import argparse
 import pathlib
 import sys
 
@@ -13,12 +12,9 @@ from torch import nn
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from models import STAGES  # noqa: E402: its folder is on the path only now
-from timing import seconds  # noqa: E402
+from timing import asked, seconds  # noqa: E402
 
-parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--threads", type=int, default=1)
-parser.add_argument("--only", default="")
-options = parser.parse_args()
+options = asked(__doc__)
 torch.set_num_threads(options.threads)
 torch.set_flush_denormal(True)
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/graph/samples.h"
 #include "thalweg/thalweg.h"
 
 namespace thalweg {
@@ -11,16 +12,8 @@ namespace {
 using graph::Traced;
 using Tensors = std::span<const Tensor>;
 
-Tensor choose(const Tensor& x) {
-  return graph::cond(
-      x > 0.0f, [&](Tensors) { return Traced{{x * x}, nullptr}; },
-      [&](Tensors) { return Traced{{x - 1.0f}, nullptr}; })[0];
-}
-// x to the power of 2^n, by squaring in a loop.
-Tensor square_often(const Tensor& x, const Tensor& n) {
-  return graph::while_loop([&](Tensors v) { return Traced{{v[0] < n}, nullptr}; },
-                           [&](Tensors v) { return Traced{{v[0] + 1, v[1] * v[1]}, nullptr}; }, {Tensor(0), x})[1];
-}
+using samples::choose;
+using samples::square_often;
 
 TEST(ControlFlow, TakesTheBranchOfTheValue) {
   auto f = function(choose);

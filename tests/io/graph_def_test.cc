@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/graph/samples.h"
 #include "thalweg/graph/control_flow.h"
 #include "thalweg/io/tensor_proto.h"
 #include "thalweg/thalweg.h"
@@ -52,15 +53,8 @@ void expect_same(const FunctionAttr& f, const std::vector<Tensor>& arguments) {
 const graph::Spec scalar{DType::float32, Shape{}};
 const graph::Spec vector{DType::float32, Shape{-1}};
 
-Tensor choose(const Tensor& x) {
-  return graph::cond(
-      x > 0.0f, [&](Tensors) { return Traced{{x * x}, nullptr}; },
-      [&](Tensors) { return Traced{{x - 1.0f}, nullptr}; })[0];
-}
-Tensor square_often(const Tensor& x, const Tensor& n) {
-  return graph::while_loop([&](Tensors v) { return Traced{{v[0] < n}, nullptr}; },
-                           [&](Tensors v) { return Traced{{v[0] + 1, v[1] * v[1]}, nullptr}; }, {Tensor(0), x})[1];
-}
+using samples::choose;
+using samples::square_often;
 
 TEST(GraphDefs, KeepValues) {
   auto f = trace({vector, vector}, [](const std::vector<Tensor>& a) {
