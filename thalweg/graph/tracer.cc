@@ -13,6 +13,11 @@ bool is_call(const Op& op) {
   return &op == pure || &op == stateful;
 }
 
+FunctionAttr called_by(const Node& n) {
+  if (n.is_constant() || !is_call(*n.op)) return nullptr;
+  return std::get<FunctionAttr>(n.op->attrs->get(n.attrs.get(), n.op->attrs->find("f")));
+}
+
 GraphTracer* current_tracer() { return static_cast<GraphTracer*>(thread_state.tracer); }
 
 Tracing::Tracing(GraphTracer* tracer) : names_(tracer->graph().names()), before_(thread_state) {

@@ -74,6 +74,8 @@ class GraphTracer : public Tracer {
 
 /// Whether an op is a call of a function, whose ops may take its place.
 bool is_call(const Op& op);
+/// The function that a node calls, or null.
+FunctionAttr called_by(const Node& node);
 
 /// The tracer of this thread, or null.
 GraphTracer* current_tracer();

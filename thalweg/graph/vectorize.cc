@@ -41,7 +41,7 @@ class Vectorizer {
 
  private:
   std::vector<Rows> run(const Node& n, std::vector<Rows> in) {
-    if (FunctionAttr called = function_of(n)) return run(called->graph(), in);
+    if (FunctionAttr called = called_by(n)) return run(called->graph(), in);
     if (n.has_effect()) throw NoRule{n.op->name};
     RowsCall call(n, std::move(in), count_);
     bool any = false;
@@ -56,11 +56,6 @@ class Vectorizer {
     std::vector<Rows> out;
     for (Tensor& t : call.outputs) out.push_back({std::move(t), call.batched});
     return out;
-  }
-
-  static FunctionAttr function_of(const Node& n) {
-    if (!is_call(*n.op)) return nullptr;
-    return std::get<FunctionAttr>(n.op->attrs->get(n.attrs.get(), n.op->attrs->find("f")));
   }
 
   const Tensor count_;

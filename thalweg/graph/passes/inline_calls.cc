@@ -8,13 +8,6 @@ namespace {
 constexpr size_t most_nodes = 100'000;
 constexpr int most_levels = 64;
 
-FunctionAttr function_of(const Node& n) {
-  static const Op* const pure = find_op("PartitionedCall");
-  static const Op* const stateful = find_op("StatefulPartitionedCall");
-  if (n.is_constant() || (n.op != pure && n.op != stateful)) return nullptr;
-  return std::get<FunctionAttr>(n.op->attrs->get(n.attrs.get(), n.op->attrs->find("f")));
-}
-
 // The call checks shapes when it runs; its body was planned for them. So the body may stand alone only where the
 // check is sure to pass: what it knows of its arguments must be known here too.
 bool fits(const Node& call, const FunctionBody& body) {
@@ -47,10 +40,10 @@ class Inliner {
       if (!values[id].empty() || (arguments && !needed[id])) continue;
       std::vector<Value> inputs;
       for (const Value& v : n.inputs) inputs.push_back(mapped(v));
-      std::vector<Node*> before = n.has_effect() || function_of(n) ? controls : std::vector<Node*>();
+      std::vector<Node*> before = n.has_effect() || called_by(n) ? controls : std::vector<Node*>();
       for (const Node* c : n.controls)
         for (Node* made : stands_for[static_cast<size_t>(c->id)]) before.push_back(made);
-      FunctionAttr body = function_of(n);
+      FunctionAttr body = called_by(n);
       if (body && level < most_levels && fits(n, *body) &&
           made_.nodes().size() + body->graph().nodes().size() < most_nodes) {
         values[id] = add(body->graph(), &inputs, prefix + n.name + "/", before, level + 1, stands_for[id]);
@@ -79,7 +72,7 @@ class Inliner {
 // Nodes of a body come where the call was, so effects keep their order.
 void run(Graph& graph) {
   bool has_calls = false;
-  for (const Node& n : graph.nodes()) has_calls |= function_of(n) != nullptr;
+  for (const Node& n : graph.nodes()) has_calls |= called_by(n) != nullptr;
   if (!has_calls) return;
   Inliner inliner;
   std::vector<Node*> effects;
