@@ -52,6 +52,13 @@ def resnet50():
         return seconds(lambda: frozen(image), budget=3.0)
 
 
-for name, run in {"resnet50_b1": resnet50}.items():
+def adam():
+    """A step of PyTorch's fused Adam on ten million parameters."""
+    parameters = torch.rand(10_000_000, requires_grad=True)
+    parameters.grad = torch.rand(10_000_000)
+    return seconds(torch.optim.Adam([parameters], fused=True).step)
+
+
+for name, run in {"adam_10m": adam, "resnet50_b1": resnet50}.items():
     if not options.only or name in options.only.split(","):
         print(name, run(), flush=True)
