@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Measures the workloads here, as bare kernels and in peers (TensorFlow, JAX, PyTorch), in one sitting, and prints one table.
 
-    run.py BUILD_FOLDER [--only matmul_1000,exp_1m] [--no-peers] [--no-neighbour]
+    run.py BUILD_FOLDER [--only matmul_1000,exp_1m] [--rounds 2] [--no-peers] [--no-neighbour]
 
-One thread is pinned to one core. Ratios say how many times faster than the peer, which is TensorFlow unless the row names another;
+Everything is measured in turn, round after round, and the best time of each counts: a machine that is slow for a minute
+is slow for all of them. One thread is pinned to one core. Ratios say how many times faster than the peer, which is TensorFlow unless the row names another;
 `short` marks a target that is missed. A row `within floor` says how many times the bare kernels' time the workload takes.
 traced_* are functions, TensorFlow's are tf.function (traced_chain_1m: with jit_compile, so XLA), its ResNet-50 is frozen;
 while_loop_turn is one turn of a loop, question_* one question about a tensor (`if`, cond, or without a function), resnet50_trace
@@ -84,6 +85,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", nargs="?", default="build/dev")
     parser.add_argument("--only", default="")
+    parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--no-neighbour", action="store_true")
     options = parser.parse_args()
@@ -92,13 +94,18 @@ def main():
     names = [name for name in WORKLOADS if not only or name in only]
 
     floors = sorted({floor for name in names for floor in WORKLOADS[name].get("floor", ())})
-    ours = {threads: run_benchmarks(bench, [f"engine/{name}" for name in names], threads) for threads in (1, 2)}
-    floor = {threads: run_benchmarks(bench, floors, threads) for threads in (1, 2)}
     pythons = {peer: ("", "no peer") if options.no_peers else python_of(peer, names) for peer in PEERS}
-    theirs = {peer: {threads: run_peer(peer, python, names, only, threads) for threads in (1, 2)} | {"missing": missing}
-              for peer, (python, missing) in pythons.items()}
+    ours, floor, own_python = {1: {}, 2: {}}, {1: {}, 2: {}}, {1: {}, 2: {}}
+    theirs = {peer: {1: {}, 2: {}, "missing": missing} for peer, (_, missing) in pythons.items()}
+    for _ in range(options.rounds):
+        for threads in (1, 2):
+            keep_best(ours[threads], run_benchmarks(bench, [f"engine/{name}" for name in names], threads))
+            keep_best(floor[threads], run_benchmarks(bench, floors, threads))
+            keep_best(own_python[threads], run_python(options.build, only, threads))
+            for peer, (python, _) in pythons.items():
+                keep_best(theirs[peer][threads], run_peer(peer, python, names, only, threads))
     rows = [row for name in names for row in rows_of(name, ours, floor, theirs)]
-    rows += python_rows(options.build, only, theirs["TensorFlow"]) + first_add_row(bench, only)
+    rows += python_rows(only, own_python, theirs["TensorFlow"]) + first_add_row(bench, only)
     print_table(rows)
     for model, title in MEMORY.items():
         if not only or f"{model}_memory" in only:
@@ -107,12 +114,17 @@ def main():
         print_neighbour(bench, [name for name in names if not WORKLOADS[name].get("slow")], ours[1])
 
 
+def keep_best(best, times):
+    for name, value in times.items():
+        best[name] = min(value, best.get(name, value))
+
+
 def pinned(threads):
     return ["taskset", "-c", "0"] if threads == 1 else []
 
 
 def run_benchmarks(bench, names, threads, repetitions=3):
-    """Seconds by name, of those that this build has: the median of the best repetitions."""
+    """Seconds by name, of those that this build has: the best repetition."""
     if not names:
         return {}
     pattern = f"^({'|'.join(names)})/threads:{threads}(/|$)"
@@ -127,8 +139,7 @@ def run_benchmarks(bench, names, threads, repetitions=3):
     for result in json.loads(done.stdout)["benchmarks"]:
         if result.get("run_type") == "aggregate" or result.get("error_occurred"):
             continue
-        name = result["name"].split("/threads:")[0]
-        best[name] = min(best.get(name, float("inf")), result["real_time"] * scale[result["time_unit"]])
+        keep_best(best, {result["name"].split("/threads:")[0]: result["real_time"] * scale[result["time_unit"]]})
     return best
 
 
@@ -202,19 +213,21 @@ def rows_of(name, ours, floor, theirs):
     return rows
 
 
-def python_rows(build, only, theirs):
+def run_python(build, only, threads):
     wanted = [name for name in PYTHON_TARGETS if not only or name in only]
     if not wanted:
-        return []
+        return {}
     environment = os.environ | {"PYTHONPATH": str(ROOT / build / "python")}
-    mine = {threads: {} for threads in (1, 2)}
-    for threads in (1, 2):
-        command = [*pinned(threads), sys.executable, str(HERE / "python_bench.py"), "--only", ",".join(wanted)]
-        for run in (run_lines(command, environment) for _ in range(3)):
-            for name, value in run.items():
-                mine[threads][name] = min(value, mine[threads].get(name, value))
+    command = [*pinned(threads), sys.executable, str(HERE / "python_bench.py"), "--only", ",".join(wanted)]
+    best = {}
+    for _ in range(3):
+        keep_best(best, run_lines(command, environment))
+    return best
+
+
+def python_rows(only, mine, theirs):
     rows = []
-    for name in wanted:
+    for name in (name for name in PYTHON_TARGETS if not only or name in only):
         times = {threads: mine[threads].get(name) for threads in (1, 2)}
         others = {threads: theirs[threads].get(name) for threads in (1, 2)}
         ratios = ratios_of(others, times)
