@@ -33,22 +33,25 @@ template <class T> struct Tile {
 template <class T, int lanes, int rows, int vectors> [[gnu::always_inline]] inline void tile_body(const Tile<T>& t) {
   using Vector [[gnu::vector_size(lanes * sizeof(T))]] = T;
   constexpr int width = lanes * vectors;
+  // A tile that C has no room for, or whose columns lie apart, works on a copy.
+  const bool whole = t.c_column == 1 && t.columns == width;
+  T copy[rows][width];
+  T* const c = whole ? t.c : &copy[0][0];
+  const int64_t c_row = whole ? t.c_row : width;
   Vector sum[rows][vectors];
-  T edge[rows][width];
-  for (int i = 0; i < rows; ++i)
-    for (int v = 0; v < vectors; ++v) sum[i][v] = Vector{};
   if (t.accumulate) {
+    if (!whole)
+      for (int i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < width; ++j) copy[i][j] = j < t.columns ? t.c[i * t.c_row + j * t.c_column] : T{};
+#pragma GCC unroll 12
     for (int i = 0; i < rows; ++i)
-      for (int v = 0; v < vectors; ++v) {
-        const T* c = t.c + i * t.c_row + v * lanes * t.c_column;
-        const int64_t left = t.columns - v * lanes;
-        if (t.c_column == 1 && left >= lanes) {
-          std::memcpy(&sum[i][v], c, sizeof(Vector));
-        } else {
-          for (int64_t j = 0; j < lanes; ++j) edge[i][j] = j < left ? c[j * t.c_column] : T{};
-          std::memcpy(&sum[i][v], &edge[i][0], sizeof(Vector));
-        }
-      }
+#pragma GCC unroll 8
+      for (int v = 0; v < vectors; ++v) std::memcpy(&sum[i][v], c + i * c_row + v * lanes, sizeof(Vector));
+  } else {
+#pragma GCC unroll 12
+    for (int i = 0; i < rows; ++i)
+#pragma GCC unroll 8
+      for (int v = 0; v < vectors; ++v) sum[i][v] = Vector{};
   }
   constexpr int groups = (rows + 2) / 3;  // three rows share a pointer: x86 addresses reach two strides from it
   const T* a[groups];
@@ -68,22 +71,16 @@ template <class T, int lanes, int rows, int vectors> [[gnu::always_inline]] inli
     for (int g = 0; g < groups; ++g) a[g] += a_column;
     b += b_row;
   }
-  if (t.c_column == 1 && t.columns == width) {
-    for (int i = 0; i < rows; ++i)
-      for (int v = 0; v < vectors; ++v) std::memcpy(t.c + i * t.c_row + v * lanes, &sum[i][v], sizeof(Vector));
-    return;
-  }
+#pragma GCC unroll 12
   for (int i = 0; i < rows; ++i)
-    for (int v = 0; v < vectors; ++v) std::memcpy(&edge[i][v * lanes], &sum[i][v], sizeof(Vector));
+#pragma GCC unroll 8
+    for (int v = 0; v < vectors; ++v) std::memcpy(c + i * c_row + v * lanes, &sum[i][v], sizeof(Vector));
+  if (whole) return;
   if (t.c_column == 1) {
-    for (int i = 0; i < rows; ++i) {
-      int64_t j = 0;
-      for (; j + lanes <= t.columns; j += lanes) std::memcpy(t.c + i * t.c_row + j, &edge[i][j], sizeof(Vector));
-      for (; j < t.columns; ++j) t.c[i * t.c_row + j] = edge[i][j];
-    }
+    for (int i = 0; i < rows; ++i) std::memcpy(t.c + i * t.c_row, copy[i], static_cast<size_t>(t.columns) * sizeof(T));
   } else {
     for (int64_t j = 0; j < t.columns; ++j)
-      for (int i = 0; i < rows; ++i) t.c[i * t.c_row + j * t.c_column] = edge[i][j];
+      for (int i = 0; i < rows; ++i) t.c[i * t.c_row + j * t.c_column] = copy[i][j];
   }
 }
 
@@ -180,8 +177,9 @@ template <class T>
 void compute_block(const Product<T>& p, const Kernels<T>& kernel, int64_t row, int64_t row_end, int64_t column,
                    int64_t column_end) {
   const int64_t width = p.width;
-  // A column-major A is gathered tile by tile; a row-major one is read in place unless many panels will pass over it.
-  const bool gather = p.a.column != 1 && column_end - column > 2 * width;
+  // A column-major A is gathered tile by tile, unless it is shallow and its rows lie side by side: then a tile reads
+  // few lines. A row-major one is read in place unless many panels will pass over it.
+  const bool gather = p.a.column != 1 && column_end - column > 2 * width && (p.a.row != 1 || p.k > 64);
   const bool compact = !gather && p.a.column == 1 && column_end - column >= 8 * width && p.k > 256;
   constexpr int64_t small_size = 512;
   alignas(64) T small[small_size];  // a tiny product should not ask for thread storage
