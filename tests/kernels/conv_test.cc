@@ -133,7 +133,7 @@ TEST(Conv, WinogradStaysCloseToDirect) {
   std::mt19937 random(8);
   for (const Case& c :
        {Case{2, 64, 40, 1, 1, 30, 27, 1, 3, 3, 1, 1, 1, 1}, Case{3, 32, 64, 1, 1, 26, 26, 1, 3, 3, 1, 1, 0, 0},
-        Case{9, 128, 128, 1, 1, 9, 11, 1, 3, 3, 1, 1, 2, 1}}) {
+        Case{9, 128, 128, 1, 1, 9, 11, 1, 3, 3, 1, 1, 2, 1}, Case{1, 48, 72, 1, 1, 14, 15, 1, 3, 3, 1, 1, 1, 1}}) {
     const ConvShape s = shape_of(c, false);
     auto in = random_values<float>(s.batch * s.in_pixels() * s.in_channels, random);
     auto filter = random_values<float>(s.filter_size(), random);
@@ -169,7 +169,10 @@ TEST(Conv, SameBitsAtAnyNumberOfThreads) {
                        cases[13],
                        cases[15],
                        {1, 64, 64, 1, 1, 56, 56, 1, 3, 3, 1, 1, 1, 1},
-                       {17, 64, 64, 1, 1, 14, 14, 1, 3, 3, 1, 1, 1, 1}};
+                       {17, 64, 64, 1, 1, 14, 14, 1, 3, 3, 1, 1, 1, 1},
+                       {1, 96, 64, 1, 1, 14, 14, 1, 3, 3, 1, 1, 1, 1},
+                       {2, 64, 96, 1, 1, 7, 7, 1, 3, 3, 1, 1, 1, 1},
+                       {3, 64, 96, 1, 1, 14, 14, 1, 1, 1, 2, 2, 0, 0}};
   for (const Case& c : some) {
     const ConvShape s = shape_of(c, false);
     auto in = random_values<float>(s.batch * s.in_pixels() * s.in_channels, random);

@@ -54,6 +54,10 @@ void scatter(const ConvShape& s, const T* columns, int64_t group, int64_t begin,
     });
 }
 
+/// So few numbers are gathered at once, for one product that all threads share: blocks of few pixels would each read
+/// the whole filter.
+constexpr int64_t small_columns = 500'000;
+
 /// Pixels gathered at a time: the block should stay in the second-level cache; under giant windows it must stay small.
 int64_t pixel_block(const ConvShape& s) {
   const int64_t depth = std::max<int64_t>(1, s.taps() * s.group_in());
@@ -66,6 +70,19 @@ void columns_forward(const ConvShape& s, const T* in, const T* filter, T* out, c
                      KeptFilter* kept) {
   if (s.groups != 1) kept = nullptr;  // what is kept is one matrix
   const int64_t depth = s.taps() * s.group_in(), pixels = s.out_pixels(), block = pixel_block(s);
+  if (const int64_t rows = s.batch * pixels; s.groups == 1 && rows * depth <= small_columns) {
+    T* columns = scratch<T>(Scratch::columns, rows * depth);
+    parallel_for(rows, 0.2 * static_cast<double>(depth), [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin, stop; row < end; row = stop) {
+        const int64_t image = row / pixels;
+        stop = std::min(end, (image + 1) * pixels);
+        gather(s, in + image * s.in_pixels() * s.in_channels, 0, row - image * pixels, stop - image * pixels,
+               columns + row * depth);
+      }
+    });
+    return real_gemm<T>(rows, s.out_channels, depth, {columns, depth, 1}, {filter, s.out_channels, 1}, out,
+                        s.out_channels, false, false, epilogue, kept);
+  }
   const int64_t blocks = (pixels + block - 1) / block;
   parallel_chunks(s.batch * blocks, 1, [&](int64_t begin, int64_t end) {
     T* columns = scratch<T>(Scratch::columns, block * depth);

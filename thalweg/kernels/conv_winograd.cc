@@ -197,39 +197,63 @@ void run_forward(const ConvShape& s, const float* in, const float* filter, float
     u = to;
   }
   const Tiles tiles(s);
-  parallel_chunks(tiles.count, tiles.block, [&](int64_t begin, int64_t end) {
+  // Tiles from `first` on that go through the 36 products together, and their transforms.
+  struct Block {
+    int64_t first, rows;
+    float *v, *m;
+  };
+  auto block = [&](int64_t begin, int64_t end) {
     const int64_t rows = end - begin;
-    float* v = scratch<float>(Scratch::winograd_in, points * rows * s.in_channels);
-    float* m = scratch<float>(Scratch::winograd_out, points * rows * s.out_channels);
+    return Block{begin, rows, scratch<float>(Scratch::winograd_in, points * rows * s.in_channels),
+                 scratch<float>(Scratch::winograd_out, points * rows * s.out_channels)};
+  };
+  auto read = [&](const Block& b, int64_t begin, int64_t end) {
     const float* none = zeros(s.in_channels);
-    for (int64_t tile = begin; tile < end; ++tile) {
+    for (int64_t row = begin; row < end; ++row) {
       const float* pixels[36];
-      tiles.in_pixels(tile, in, none, pixels);
-      tile_in(pixels, s.in_channels, v + (tile - begin) * s.in_channels, rows * s.in_channels);
+      tiles.in_pixels(b.first + row, in, none, pixels);
+      tile_in(pixels, s.in_channels, b.v + row * s.in_channels, b.rows * s.in_channels);
     }
-    for (int64_t i = 0; i < points; ++i)
-      real_gemm<float>(rows, s.out_channels, s.in_channels, {v + i * rows * s.in_channels, s.in_channels, 1},
-                       {u + i * filters, s.out_channels, 1}, m + i * rows * s.out_channels, s.out_channels, false,
+  };
+  auto multiply = [&](const Block& b, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      real_gemm<float>(b.rows, s.out_channels, s.in_channels, {b.v + i * b.rows * s.in_channels, s.in_channels, 1},
+                       {u + i * filters, s.out_channels, 1}, b.m + i * b.rows * s.out_channels, s.out_channels, false,
                        true);
-    for (int64_t tile = begin; tile < end; ++tile) {
+  };
+  auto write = [&](const Block& b, int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
       float* pixels[16];
-      tiles.out_pixels<float>(tile, out, nullptr, pixels);
-      tile_out(m + (tile - begin) * s.out_channels, rows * s.out_channels, s.out_channels, pixels);
-      for (int row = 0; epilogue && row < 4; ++row) {
-        float** at = pixels + 4 * row;
+      tiles.out_pixels<float>(b.first + row, out, nullptr, pixels);
+      tile_out(b.m + row * s.out_channels, b.rows * s.out_channels, s.out_channels, pixels);
+      for (int line = 0; epilogue && line < 4; ++line) {
+        float** at = pixels + 4 * line;
         if (at[0]) epilogue->finish(at[0], std::count_if(at, at + 4, [](const float* p) { return p != nullptr; }));
       }
     }
+  };
+  if (tiles.count <= tiles.block) {  // one block: threads share its tiles and its products
+    const Block b = block(0, tiles.count);
+    parallel_chunks(b.rows, 2, [&](int64_t begin, int64_t end) { read(b, begin, end); });
+    parallel_chunks(points, 2, [&](int64_t begin, int64_t end) { multiply(b, begin, end); });
+    parallel_chunks(b.rows, 2, [&](int64_t begin, int64_t end) { write(b, begin, end); });
+    return;
+  }
+  parallel_chunks(tiles.count, tiles.block, [&](int64_t begin, int64_t end) {
+    const Block b = block(begin, end);
+    read(b, 0, b.rows);
+    multiply(b, 0, points);
+    write(b, 0, b.rows);
   });
 }
 
 // The filter transform is done anew for every call: it must be small beside the products it saves.
-bool pays(const ConvShape& s) { return Tiles(s).count >= 40; }
+bool pays(const ConvShape& s, int64_t least_tiles = 40) { return Tiles(s).count >= least_tiles; }
 }  // namespace
 
 bool winograd_forward(const ConvShape& s, const float* in, const float* filter, float* out, const Epilogue* epilogue,
                       KeptFilter* kept) {
-  if (!fits(s) || !pays(s)) return false;
+  if (!fits(s) || !pays(s, 16)) return false;
   run_forward(s, in, filter, out, epilogue, kept);
   return true;
 }
