@@ -333,5 +333,21 @@ TEST(Fusion, JitCompileMeansAllFusions) {
   EXPECT_EQ(gradient.shape(), x.shape());
 }
 
+TEST(Fusion, SetJitFusesFunctionsThatDoNotSay) {
+  Tensor w = normal({5, 3}, 1), b = normal({3}, 2), x = normal({4, 5}, 3);
+  auto make = [&] {
+    auto f = function([&](const Tensor& t) { return nn::relu(matmul(t, w) + b); });
+    return f.get_concrete_function(x).body();
+  };
+  config::optimizer::set_experimental_options({{"disable_meta_optimizer", true}});
+  EXPECT_FALSE(config::optimizer::get_jit());
+  EXPECT_EQ(count(make()->optimized_graph(), "Relu"), 1);
+  config::optimizer::set_jit(true);
+  EXPECT_TRUE(config::optimizer::get_jit());
+  EXPECT_EQ(count(make()->optimized_graph(), "_KeptMatMul"), 1);
+  config::optimizer::set_jit(false);
+  config::optimizer::set_experimental_options({{"disable_meta_optimizer", false}});
+}
+
 }  // namespace
 }  // namespace thalweg::graph

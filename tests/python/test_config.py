@@ -173,6 +173,7 @@ def test_optimizer_options():
     tf.config.optimizer.set_jit(True)
     assert tf.config.optimizer.get_jit() == "autoclustering"
     tf.config.optimizer.set_jit(False)
+    assert tf.config.optimizer.get_jit() == ""
 
     def make():
         return tf.function(lambda x: tf.exp(x * 1.0) + tf.exp(x * 1.0))

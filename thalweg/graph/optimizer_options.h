@@ -17,6 +17,11 @@ THALWEG_API void set_experimental_options(const std::map<std::string, bool>& opt
 /// The options that were set.
 THALWEG_API std::map<std::string, bool> get_experimental_options();
 
+/// Fuses all that can be in functions that have not run yet, as their own `jit_compile` does.
+THALWEG_API void set_jit(bool enabled);
+/// Whether that is on.
+THALWEG_API bool get_jit();
+
 }  // namespace config::optimizer
 
 }  // namespace thalweg

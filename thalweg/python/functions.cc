@@ -181,6 +181,8 @@ void define_functions(nb::module_& module) {
       .def("find", &Traces::find)
       .def("describe", &Traces::describe)
       .def_prop_ro("tracing_count", &Traces::tracing_count);
+  module.def("set_jit", config::optimizer::set_jit);
+  module.def("get_jit", config::optimizer::get_jit);
   module.def("set_optimizer_option",
              [](const std::string& name, bool value) { config::optimizer::set_experimental_options({{name, value}}); });
   module.def("is_tracing", [] { return thread_state.tracer != nullptr; });

@@ -3,7 +3,6 @@
 from thalweg import _thalweg
 
 _options = {"disable_model_pruning": False, "disable_meta_optimizer": False}
-_jit = False
 
 
 def set_experimental_options(options):
@@ -19,11 +18,10 @@ def get_experimental_options():
 
 
 def set_jit(enabled):
-    """Accepts True, False and "autoclustering"; what can be fused is fused in any case."""
-    global _jit
-    _jit = enabled in (True, "autoclustering")
+    """Fuses all that can be in functions that have not run yet, as their own `jit_compile` does: True, False or "autoclustering"."""
+    _thalweg.set_jit(enabled in (True, "autoclustering"))
 
 
 def get_jit():
     """Whether it was switched on: "autoclustering", else an empty string."""
-    return "autoclustering" if _jit else ""
+    return "autoclustering" if _thalweg.get_jit() else ""

@@ -1,5 +1,6 @@
 #include "thalweg/graph/passes/pass.h"
 
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <mutex>
@@ -14,6 +15,7 @@ std::map<std::string, bool>& options() {
   static auto& kept = *new std::map<std::string, bool>;
   return kept;
 }
+std::atomic<bool> jit_everywhere{false};
 
 }  // namespace
 
@@ -25,6 +27,8 @@ std::map<std::string, bool> config::optimizer::get_experimental_options() {
   std::lock_guard lock(options_mutex);
   return options();
 }
+void config::optimizer::set_jit(bool enabled) { jit_everywhere = enabled; }
+bool config::optimizer::get_jit() { return jit_everywhere; }
 
 namespace graph {
 namespace {
@@ -94,11 +98,11 @@ Graph optimize(const Graph& graph) {
     auto found = set.find(option);
     return found != set.end() && found->second == value;
   };
-  const bool none = is_set("disable_meta_optimizer", true);
-  if (none && !graph.jit_compile) return made;
+  const bool none = is_set("disable_meta_optimizer", true), fuse_all = graph.jit_compile || jit_everywhere;
+  if (none && !fuse_all) return made;
   auto run = [&](const Pass& pass) {
     bool switched_on = !none && !is_set(pass.option, !pass.switched_on_by);
-    if (switched_on || (pass.is_late && graph.jit_compile)) pass.run(made);
+    if (switched_on || (pass.is_late && fuse_all)) pass.run(made);
   };
   // One pass makes work for another; what a second round leaves is rarely worth a third.
   for (int round = 0; round < 2; ++round) {

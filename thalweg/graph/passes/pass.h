@@ -32,7 +32,7 @@ extern const Pass fuse_elementwise;   // clusters of element-wise ops run tile b
 /// All of them, in the order in which they run.
 std::span<const Pass* const> all_passes();
 
-/// A copy of the graph, after the passes that are switched on, or that its `jit_compile` asks for.
+/// A copy of the graph, after the passes that are switched on, or that its `jit_compile` or `set_jit` asks for.
 Graph optimize(const Graph& graph);
 
 /// While a pass goes through a graph from front to back: values that others take the place of.
