@@ -115,6 +115,23 @@ TEST(Bounds, NestedCallsEndBeforeTheStackDoes) {
   config::optimizer::set_experimental_options({{"function_optimization", true}});
 }
 
+TEST(Bounds, MemoryOfARunIsAskedForBeforeItsFirstStep) {
+  Variable runs(0);
+  auto f = function([&](const Tensor& x) {
+    runs.assign_add(1);
+    return reduce_sum(cumsum(x) * cumsum(-x));
+  });
+  const Tensor x = ones({1'000'000});
+  const float sum = f(x).item<float>();
+  EXPECT_EQ(runs.read_value().item<int32_t>(), 1);
+  set_memory_limit(0, memory_info(0).current + 1'000'000);
+  EXPECT_THROW(f(x), ResourceExhaustedError);
+  EXPECT_EQ(runs.read_value().item<int32_t>(), 1);
+  set_memory_limit(0, 0);
+  EXPECT_EQ(f(x).item<float>(), sum);
+  EXPECT_EQ(runs.read_value().item<int32_t>(), 2);
+}
+
 TEST(Profile, SaysWhereTheTimeGoes) {
   Variable w(random::normal({64, 64}));
   auto f = function([&](const Tensor& x) {
