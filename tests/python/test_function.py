@@ -60,8 +60,11 @@ def test_symbolic_tensors_say_what_they_are():
             bool(y)
         with pytest.raises(NotImplementedError, match="symbolic"):
             np.array(y)
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match="has no value while its function is traced. Keep it a tensor"):
             int(y)
+        with pytest.raises(AttributeError, match="no attribute 'numpy': it has no value while its function is traced"):
+            y.numpy()
+        assert not hasattr(y, "numpy")
         return y
 
     f(tf.constant(1.0))

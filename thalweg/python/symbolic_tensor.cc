@@ -75,9 +75,18 @@ PyObject* refuse_array(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) 
             "not supported.");
   });
 }
-PyObject* refuse_number(PyObject*) {
-  return guarded(
-      [&]() -> PyObject* { throw TypeError("a symbolic tensor has no value yet: it cannot be a Python number"); });
+constexpr const char* what_to_do =
+    " has no value while its function is traced. Keep it a tensor (tf.cond, tf.while_loop, tf.cast), return it, show it "
+    "with tf.print, or work on its value in a tf.py_function.";
+PyObject* refuse_number(PyObject* self) {
+  return guarded([&]() -> PyObject* {
+    throw TypeError("The symbolic tf.Tensor " + name_of_symbol(tensor_of(self)) + what_to_do);
+  });
+}
+PyObject* refuse_numpy(PyObject*, void*) {  // an AttributeError: hasattr(x, "numpy") is how programs ask for a value
+  return guarded([&]() -> PyObject* {
+    raise(PyExc_AttributeError, "'SymbolicTensor' object has no attribute 'numpy': it" + std::string(what_to_do));
+  });
 }
 
 constexpr int with_keywords = METH_FASTCALL | METH_KEYWORDS;
@@ -89,6 +98,7 @@ PyMethodDef methods[] = {
 PyGetSetDef attributes[] = {
     {"name", get_name, nullptr, "The node and the number of the result: `MatMul:0`.", nullptr},
     {"op", get_op, nullptr, "The operation that makes it.", nullptr},
+    {"numpy", refuse_numpy, nullptr, "Refused: there is no value yet.", nullptr},
     {"value_index", get_value_index, nullptr, "The number of the result of its node.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
