@@ -8,6 +8,7 @@ import threading
 import weakref
 
 from thalweg import _thalweg, nest
+from thalweg._concrete_function import ConcreteFunction, leaf_paths, packed, parameters_of, spec_of
 from thalweg._thalweg import Tensor, VariableBase, convert_to_tensor
 from thalweg.errors import OperatorNotAllowedInGraphError
 from thalweg.specs import TensorSpec
@@ -96,10 +97,6 @@ def _is_array(leaf):
     return numpy is not None and isinstance(leaf, (numpy.ndarray, numpy.generic))
 
 
-def _spec_of(tensor):
-    return TensorSpec(tensor.shape, tensor.dtype)
-
-
 class _Call:
     """The arguments of one call: tensors in order, and a key for everything else."""
 
@@ -138,11 +135,19 @@ class _Call:
                     leaf = convert_to_tensor(leaf, spec.dtype)
                 except (TypeError, ValueError) as error:
                     raise TypeError(f"Binding inputs to tf.function failed due to `{error}`.") from None
-                given = _spec_of(leaf)
+                given = spec_of(leaf)
             if given.dtype != spec.dtype or not spec.shape.is_compatible_with(given.shape):
                 raise TypeError(f"Binding inputs to tf.function failed due to `Can not cast {given!r} to {spec!r}`. "
                                 f"Received args: {tuple(self.leaves)!r} and kwargs: {{}} for signature: {signature!r}.")
             self.tensors.append(leaf)
+
+    def leaf_names(self, signature, with_paths=False):
+        """The parameter of every tensor, or the way from it to the tensor."""
+        args, kwargs = self.arguments
+        names = parameters_of(signature, args, kwargs)
+        values = [*args, *(kwargs[name] for name in sorted(kwargs))]
+        paths = [(name, path) for (name, _), value in zip(names, values) for path in leaf_paths(name, value)]
+        return [path if with_paths else name for (name, path), slot in zip(paths, self.slots) if slot]
 
     def with_tensors(self, tensors):
         """The arguments with other tensors in their places."""
@@ -159,100 +164,9 @@ def _result_leaf(leaf):
     return convert_to_tensor(leaf)
 
 
-def _packed(structure, results):
-    """The structure with results in its places; None stays None."""
-    remaining = iter(results)
-    leaves = [None if leaf is None else next(remaining) for leaf in nest.flatten(structure)]
-    return nest.pack_sequence_as(structure, leaves) if nest.is_nested(structure) else leaves[0]
-
-
 def _engine_specs(leaves):
     """Tensors as they are; specs as the engine takes them."""
     return [(leaf.dtype, leaf.shape, leaf.name) if isinstance(leaf, TensorSpec) else leaf for leaf in leaves]
-
-
-class FuncGraph:
-    """The graph of a traced function."""
-
-    def __init__(self, body):
-        self._body = body
-        self.name = body.name
-
-    def as_graph_def(self, from_version=None, add_shapes=False, use_pybind11_proto=False):
-        """TensorFlow's message of the graph and the functions inside; variables are placeholders in it."""
-        return _thalweg.graph_def_of(self._body)[0]
-
-    def __str__(self):
-        return self._body.text
-
-
-class ConcreteFunction:
-    """One trace of a function: for tensors of certain dtypes and shapes."""
-
-    def __init__(self, body, structure, specs):
-        self._body = body
-        self._structure = structure  # of the results; None where there is no tensor
-        self._names = [spec.name or f"arg{i}" for i, spec in enumerate(specs)]
-        self._specs = specs
-        self.name = body.name
-
-    def _run(self, tensors):
-        return _packed(self._structure, self._body.call(tensors))
-
-    def __call__(self, *args, **kwargs):
-        tensors = [leaf for leaf in nest.flatten(args) if isinstance(leaf, (Tensor, float, int, list)) or _is_array(leaf)]
-        for name in self._names[len(tensors):]:
-            if name in kwargs:
-                tensors.append(kwargs.pop(name))
-        if kwargs or len(tensors) != len(self._specs):
-            raise TypeError(f"ConcreteFunction {self.name} takes {len(self._specs)} tensors ({', '.join(self._names)}), "
-                            f"got {len(tensors)}" + (f" and {sorted(kwargs)}" if kwargs else ""))
-        converted = [convert_to_tensor(tensor, spec.dtype) for tensor, spec in zip(tensors, self._specs)]
-        for tensor, spec in zip(converted, self._specs):
-            if not spec.shape.is_compatible_with(tensor.shape):
-                raise ValueError(f"{self.name}: a tensor of shape {tensor.shape} was given for {spec!r}")
-        return self._run(converted)
-
-    @property
-    def graph(self):
-        """What was traced."""
-        return FuncGraph(self._body)
-
-    def summary(self):
-        """What it consists of: arguments, results and parameters, ops by count, fused clusters, memory of a run."""
-        return _thalweg.summary(self._body)
-
-    def to_dot(self, optimized=False):
-        """The graph in Graphviz's language; `optimized`: as it runs, after the passes."""
-        return _thalweg.to_dot(self._body, optimized)
-
-    def write_dot(self, path, optimized=False):
-        """Writes the graph for `dot -Tsvg`."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.to_dot(optimized))
-
-    @property
-    def variables(self):
-        """The variables it uses."""
-        return tuple(self._body.variables)
-
-    @property
-    def trainable_variables(self):
-        """The variables it uses that tapes watch."""
-        return tuple(variable for variable in self._body.variables if variable.trainable)
-
-    @property
-    def structured_outputs(self):
-        """The results as TensorSpecs in their structure."""
-        return _packed(self._structure, [TensorSpec(shape, dtype) for dtype, shape in self._body.results])
-
-    @property
-    def structured_input_signature(self):
-        """The tensors it takes."""
-        return tuple(self._specs), {}
-
-    def __repr__(self):
-        return f"<ConcreteFunction {self.name} at 0x{id(self):X}>"
 
 
 class Function(_thalweg.FunctionBase):
@@ -269,7 +183,7 @@ class Function(_thalweg.FunctionBase):
         self._reduce_retracing = reduce_retracing
         self._traces = _thalweg.Traces(self._name, str(python_function), _engine_specs(nest.flatten(input_signature or ())),
                                        bool(reduce_retracing), bool(jit_compile), bool(autograph))
-        self._rests = {}  # numbers for what calls have beside tensors
+        self._rests = {}  # for what calls have beside tensors: a number, and names of the tensors
         self._concrete = {}
         self._lock = threading.RLock()  # one thread traces, others wait for what it makes
         self._falls_back = False
@@ -329,7 +243,7 @@ class Function(_thalweg.FunctionBase):
             return self._python_function(*args, **kwargs)
         if not isinstance(found, ConcreteFunction):
             results, structure = found
-            return _packed(structure, results)
+            return packed(structure, results)
         if len(call.tensors) == len(args) and not kwargs and found._structure == 0 and all(call.slots):
             _thalweg.set_ready(self, found._body)  # the next call like this one takes the short way
         return found._run(call.tensors)
@@ -347,8 +261,8 @@ class Function(_thalweg.FunctionBase):
 
     def pretty_printed_concrete_signatures(self, verbose=True):
         """One paragraph per trace: what it takes and gives."""
-        return "\n\n".join(f"{self._name}({', '.join(map(repr, concrete._specs))})\n  Returns:\n"
-                           f"    {concrete.structured_outputs!r}" for concrete in self._concrete.values())
+        texts = [concrete.pretty_printed_signature(verbose) for concrete in self._concrete.values()]
+        return ("\n\n" if verbose else "\n").join(texts)
 
     def _find(self, call, needs_graph):
         """The trace of a call; results and their structure, where tracing had to run it; None inside of a function that will."""
@@ -361,18 +275,21 @@ class Function(_thalweg.FunctionBase):
             structure = nest.pack_sequence_as(results, present) if nest.is_nested(results) else present[0]
             return [leaf for leaf in leaves if leaf is not None], structure
 
-        rest = self._rests.setdefault(call.rest, len(self._rests))
-        found = self._traces.find(_engine_specs(call.tensors), str(rest), body, needs_graph)
+        if call.rest not in self._rests:
+            self._rests[call.rest] = str(len(self._rests)), call.leaf_names(self._signature)
+        rest, names = self._rests[call.rest]
+        found = self._traces.find(_engine_specs(call.tensors), names, rest, body, needs_graph)
         if not isinstance(found, int):
             return found
         concrete = self._concrete.get(found)
         if concrete is None:
             traced, arguments, structure = self._traces.describe(found)
-            given = [leaf.name if isinstance(leaf, TensorSpec) else None for leaf in call.tensors]
-            if self.input_signature is not None:
-                given = [spec.name for spec in nest.flatten(self.input_signature)]
-            specs = [TensorSpec(shape, dtype, name) for (dtype, shape), name in zip(arguments, given)]
-            concrete = self._concrete[found] = ConcreteFunction(traced, structure, specs)
+            given = nest.flatten(self.input_signature) if self.input_signature is not None else call.tensors
+            given = [leaf.name if isinstance(leaf, TensorSpec) else None for leaf in given]
+            specs = [[TensorSpec(shape, dtype, name) for (dtype, shape), name in zip(arguments, names)] for names in
+                     (given, [name or path for name, path in zip(given, call.leaf_names(self._signature, True))])]
+            concrete = self._concrete[found] = ConcreteFunction(
+                traced, structure, parameters_of(self._signature, *call.arguments), *map(call.with_tensors, specs), self._name)
         return concrete
 
     def __repr__(self):

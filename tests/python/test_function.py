@@ -84,7 +84,7 @@ def test_signatures_bind_what_fits_and_refuse_the_rest():
     with pytest.raises(TypeError, match="Can not cast"):
         f(tf.ones([2, 3]))
     concrete = f.get_concrete_function()
-    assert concrete.structured_outputs == tf.TensorSpec([2], tf.float32)
+    assert concrete.structured_outputs.shape == [2]
     assert concrete(tf.ones([1, 2])).numpy().tolist() == [1.0, 1.0]
 
 

@@ -162,7 +162,8 @@ bool FunctionCore::trace(Trace& to, std::span<const TensorRef> tensors, const Tr
   Tracing tracing(&tracer);
   for (size_t i = 0; i < to.arguments.size(); ++i) {
     std::string name = i < names.size() ? names[i] : "";
-    if (i < options_.input_signature.size()) name = options_.input_signature[i].name;
+    if (i < options_.input_signature.size() && !options_.input_signature[i].name.empty())
+      name = options_.input_signature[i].name;
     arguments.push_back(tracer.argument(to.arguments[i].dtype, to.arguments[i].shape, name));
   }
   if (!options_.autograph) thread_state.reveal = nullptr;

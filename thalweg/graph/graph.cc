@@ -1,7 +1,8 @@
 #include "thalweg/graph/graph.h"
 
-#include <atomic>
+#include <mutex>
 #include <ostream>
+#include <unordered_set>
 
 #include "thalweg/core/error.h"
 #include "thalweg/core/name_scope.h"
@@ -9,7 +10,16 @@
 namespace thalweg::graph {
 namespace {
 
-std::atomic<uint64_t> next_serial{1};
+/// The graphs that there are.
+struct Living {
+  std::mutex mutex;
+  uint64_t last = 0;
+  std::unordered_set<uint64_t> serials;
+};
+Living& living() {
+  static auto& kept = *new Living;
+  return kept;
+}
 
 const Op& record(const char* name) { return *find_op(name); }
 
@@ -36,7 +46,30 @@ std::string attrs_text(const Node& n) {
 
 }  // namespace
 
-Graph::Graph() : serial_(next_serial.fetch_add(1, std::memory_order_relaxed)) {}
+Serial::Serial() {
+  std::lock_guard lock(living().mutex);
+  value_ = ++living().last;
+  living().serials.insert(value_);
+}
+Serial::~Serial() {
+  if (!value_) return;
+  std::lock_guard lock(living().mutex);
+  living().serials.erase(value_);
+}
+Serial& Serial::operator=(Serial&& other) noexcept {
+  Serial before(std::move(*this));
+  value_ = std::exchange(other.value_, 0);
+  return *this;
+}
+
+Label label_of(const TensorImpl& symbolic) {
+  const Origin origin = origin_of(symbolic);
+  std::lock_guard lock(living().mutex);  // until the name is read, the graph cannot go
+  if (!living().serials.contains(origin.graph)) return {};
+  return {origin.node->name, origin.node->op->name};
+}
+
+Graph::Graph() = default;
 
 Node& Graph::add(const Op& op, AttrsRef attrs, std::vector<Value> inputs, int num_results) {
   constexpr size_t most_nodes = 10'000'000;
@@ -145,6 +178,15 @@ void make_symbolic(TensorImpl& t, const Graph& graph, Value value) {
   t.form = Form::symbolic;
   t.data = nullptr;
   std::memcpy(t.inline_data, &origin, sizeof origin);
+}
+
+Tensor Graph::symbol_of(Value value) const {
+  Tensor t(TensorImpl::make());
+  const Spec& spec = value.node->results[static_cast<size_t>(value.index)];
+  t.impl()->dtype = spec.dtype;
+  t.impl()->shape = spec.shape;
+  make_symbolic(*t.impl(), *this, value);
+  return t;
 }
 
 std::vector<uint8_t> needed_nodes(const Graph& graph, const std::vector<Value>& results, bool keep_effects,

@@ -4,6 +4,7 @@
 #include <deque>
 #include <iosfwd>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "thalweg/core/unique_names.h"
@@ -47,6 +48,19 @@ struct Node {
   bool has_effect() const { return op->traits.stateful && !op->traits.observes && !is_constant(); }
 };
 
+/// A number that no other graph has; it is known whether the graph still lives.
+class Serial {
+ public:
+  Serial();
+  ~Serial();
+  Serial(Serial&& other) noexcept : value_(std::exchange(other.value_, 0)) {}
+  Serial& operator=(Serial&& other) noexcept;
+  uint64_t value() const { return value_; }
+
+ private:
+  uint64_t value_;
+};
+
 /// A list of nodes in program order, with those that stand for arguments and the values that are results.
 class THALWEG_API Graph {
  public:
@@ -61,7 +75,10 @@ class THALWEG_API Graph {
   Node& add_constant(const Tensor& value);
 
   /// Takes away the nodes from this one on; none that is left may use them.
-  void truncate(int first) { nodes_.erase(nodes_.begin() + first, nodes_.end()); }
+  void truncate(int first) {
+    serial_ = {};  // tensors of what goes away must not find others in its place
+    nodes_.erase(nodes_.begin() + first, nodes_.end());
+  }
   /// Appends a node like one of another graph, but with inputs from this one.
   Node& append(const Node& like, std::vector<Value> inputs, std::vector<Node*> controls);
   /// A constant before all other nodes. Positions are wrong until `renumber` is called.
@@ -73,7 +90,9 @@ class THALWEG_API Graph {
   const std::deque<Node>& nodes() const { return nodes_; }
   std::deque<Node>& nodes() { return nodes_; }
   /// A number that no other graph has.
-  uint64_t serial() const { return serial_; }
+  uint64_t serial() const { return serial_.value(); }
+  /// A symbolic tensor for one of its values.
+  Tensor symbol_of(Value value) const;
   /// The names that nodes and scopes have.
   UniqueNames& names() { return names_; }
 
@@ -85,9 +104,9 @@ class THALWEG_API Graph {
   std::string str() const;
 
  private:
-  uint64_t serial_;
   std::deque<Node> nodes_;
   UniqueNames names_;
+  Serial serial_;  // goes first
 };
 
 /// The listing.
@@ -104,6 +123,11 @@ inline Origin origin_of(const TensorImpl& t) {
   std::memcpy(&origin, t.inline_data, sizeof origin);
   return origin;
 }
+/// The node behind a symbolic tensor, for people: programs keep tensors longer than the graphs that they come from.
+struct Label {
+  std::string name = "unknown", op = "unknown";
+};
+THALWEG_API Label label_of(const TensorImpl& symbolic);
 /// Makes a described block the symbolic tensor of a value.
 void make_symbolic(TensorImpl& t, const Graph& graph, Value value);
 

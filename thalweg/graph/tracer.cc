@@ -41,16 +41,6 @@ void GraphTracer::trace(std::span<const Spec> arguments, const TraceBody& body) 
   for (const Tensor& t : body(symbolic).tensors) graph_.results.push_back(value_of(t));
 }
 
-Tensor GraphTracer::tensor_of(Value value) const {
-  if (value.node->is_constant()) return value.node->constant;
-  Tensor t(TensorImpl::make());
-  const Spec& spec = value.node->results[static_cast<size_t>(value.index)];
-  t.impl()->dtype = spec.dtype;
-  t.impl()->shape = spec.shape;
-  make_symbolic(*t.impl(), graph_, value);
-  return t;
-}
-
 Value GraphTracer::value_of(const Tensor& tensor) {
   const TensorImpl& t = *tensor.impl();
   if (t.form == Form::symbolic) {

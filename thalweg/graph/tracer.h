@@ -41,8 +41,10 @@ class GraphTracer : public Tracer {
   void trace(std::span<const Spec> arguments, const TraceBody& body);
   /// The node that stands for a tensor in this graph.
   Value value_of(const Tensor& tensor);
-  /// A symbolic tensor for a value of this graph.
-  Tensor tensor_of(Value value) const;
+  /// A symbolic tensor for a value of this graph; a constant as it is.
+  Tensor tensor_of(Value value) const {
+    return value.node->is_constant() ? value.node->constant : graph_.symbol_of(value);
+  }
 
   Graph& graph() { return graph_; }
   const Graph& graph() const { return graph_; }

@@ -9,7 +9,8 @@ namespace {
 /// A node of a graph that is being traced, as one of its results leads to it.
 struct Operation {
   Tensor result;
-  const graph::Node& node() const { return *graph::origin_of(*result.impl()).node; }
+  graph::Origin origin() const { return graph::origin_of(*result.impl()); }
+  graph::Label label() const { return graph::label_of(*result.impl()); }
 };
 
 struct ControlScope {
@@ -36,12 +37,15 @@ PyObject* operation_of(const Tensor& symbolic) { return nb::cast(Operation{symbo
 
 void define_control_dependencies(nb::module_& module) {
   nb::class_<Operation>(module, "Operation")
-      .def_prop_ro("name", [](const Operation& o) { return nb::str(o.node().name.c_str()); })
-      .def_prop_ro("type", [](const Operation& o) { return nb::str(o.node().op->name); })
-      .def("__eq__", [](const Operation& a, const Operation& b) { return &a.node() == &b.node(); })
-      .def("__hash__", [](const Operation& o) { return reinterpret_cast<size_t>(&o.node()); })
+      .def_prop_ro("name", [](const Operation& o) { return nb::str(o.label().name.c_str()); })
+      .def_prop_ro("type", [](const Operation& o) { return nb::str(o.label().op.c_str()); })
+      .def("__eq__",
+           [](const Operation& a, const Operation& b) {
+             return a.origin().graph == b.origin().graph && a.origin().node == b.origin().node;
+           })
+      .def("__hash__", [](const Operation& o) { return reinterpret_cast<size_t>(o.origin().node); })
       .def("__repr__", [](const Operation& o) {
-        return nb::str(("<tf.Operation '" + o.node().name + "' type=" + o.node().op->name + ">").c_str());
+        return nb::str(("<tf.Operation '" + o.label().name + "' type=" + o.label().op + ">").c_str());
       });
   nb::class_<ControlScope>(module, "ControlScope")
       .def(nb::init<>())

@@ -65,15 +65,19 @@ class Traces {
  public:
   explicit Traces(FunctionOptions options) : core_(std::move(options)) {}
 
-  // `tensors` are tensors, or (dtype, shape, name) for those without a value. A number for `describe`, or (results,
-  // structure) where tracing had to run the function, or None where it is part of the function around it.
-  nb::object find(const nb::list& tensors, const std::string& rest, const nb::callable& function, bool needs_graph) {
+  // `tensors` are tensors, or (dtype, shape, name) for those without a value; each is named by its parameter. A number
+  // for `describe`, or (results, structure) where tracing had to run the function, or None where it is part of the
+  // function around it.
+  nb::object find(const nb::list& tensors, const nb::list& parameters, const std::string& rest,
+                  const nb::callable& function, bool needs_graph) {
     std::vector<Tensor> held;
     std::vector<std::string> names;
-    for (nb::handle item : tensors) {
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      nb::handle item = tensors[i];
       bool is_spec = nb::isinstance<nb::tuple>(item);
       held.push_back(is_spec ? stand_in(item) : natural_tensor(item.ptr()));
-      names.push_back(is_spec && !nb::object(item[2]).is_none() ? nb::cast<std::string>(item[2]) : "");
+      const bool has_name = is_spec && !nb::object(item[2]).is_none();
+      names.push_back(nb::cast<std::string>(has_name ? nb::object(item[2]) : nb::object(parameters[i])));
     }
     std::vector<TensorRef> in(held.begin(), held.end());
     graph::TraceBody body = structured_body(function);
@@ -149,6 +153,19 @@ void define_functions(nb::module_& module) {
                    [](const Body& self) { return nb::str(self.body->optimized_graph().str().c_str()); })
       .def_prop_ro("arguments", [](const Body& self) { return specs(*self.body, true); })
       .def_prop_ro("results", [](const Body& self) { return specs(*self.body, false); })
+      .def_prop_ro("inputs",
+                   [](const Body& self) {
+                     std::vector<Tensor> all;
+                     for (graph::Node* n : self.body->graph().arguments)
+                       all.push_back(self.body->graph().symbol_of({n, 0}));
+                     return wrap_all(std::move(all));
+                   })
+      .def_prop_ro("outputs",
+                   [](const Body& self) {
+                     std::vector<Tensor> all;
+                     for (graph::Value v : self.body->graph().results) all.push_back(self.body->graph().symbol_of(v));
+                     return wrap_all(std::move(all));
+                   })
       .def_prop_ro("num_nodes", [](const Body& self) { return self.body->graph().nodes().size(); })
       .def_prop_ro("variables",
                    [](const Body& self) {

@@ -12,8 +12,7 @@ PyObject* text(const std::string& s) {
 }
 
 std::string name_of_symbol(const Tensor& t) {
-  graph::Origin origin = graph::origin_of(*t.impl());
-  return (origin.node ? origin.node->name : "unknown") + ":" + std::to_string(origin.index);
+  return graph::label_of(*t.impl()).name + ":" + std::to_string(graph::origin_of(*t.impl()).index);
 }
 
 PyObject* symbol_str(PyObject* self) {
@@ -76,7 +75,8 @@ PyObject* refuse_array(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) 
   });
 }
 constexpr const char* what_to_do =
-    " has no value while its function is traced. Keep it a tensor (tf.cond, tf.while_loop, tf.cast), return it, show it "
+    " has no value while its function is traced. Keep it a tensor (tf.cond, tf.while_loop, tf.cast), return it, show "
+    "it "
     "with tf.print, or work on its value in a tf.py_function.";
 PyObject* refuse_number(PyObject* self) {
   return guarded([&]() -> PyObject* {
