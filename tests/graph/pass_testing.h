@@ -32,7 +32,7 @@ inline int count(const Graph& graph, const std::string& op) {
   for (const Node& n : graph.nodes()) {
     found += n.op->name == op && !n.is_constant();
     if (n.op->name != std::string_view("_FusedElementwise")) continue;
-    std::string program = std::get<std::string>(n.op->attrs->get(n.attrs.get(), 0));
+    std::string program = get_attr<std::string>(n, "program");
     for (size_t at = 0; (at = program.find(op + "(", at)) != std::string::npos; ++at) ++found;
   }
   return found;

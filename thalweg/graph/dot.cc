@@ -99,12 +99,10 @@ class Writer {
     } else if (leaf != n.op->name) {
       label += "\n" + std::string(leaf);
     }
-    if (n.op->attrs && !n.is_constant())
-      if (int row = n.op->attrs->find("program"); row >= 0) {
-        AttrValue value = n.op->attrs->get(n.attrs.get(), row);
-        if (const auto* program = std::get_if<std::string>(&value)) label += "\n" + lines(*program);
-        look = ", fillcolor=\"#f3e8fd\"";
-      }
+    if (std::string program = get_attr<std::string>(n, "program"); !program.empty()) {
+      label += "\n" + lines(program);
+      look = ", fillcolor=\"#f3e8fd\"";
+    }
     if (n.has_effect()) look += ", penwidth=2";
     text_ += indent + id(n) + " [label=" + quoted(label) + look + "];\n";
   }

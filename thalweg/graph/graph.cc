@@ -23,10 +23,6 @@ Living& living() {
 
 const Op& record(const char* name) { return *find_op(name); }
 
-void set_attr(const Op& op, const Attrs& attrs, const char* name, const AttrValue& value) {
-  op.attrs->set(attrs.get(), op.attrs->find(name), value);
-}
-
 std::string value_text(const Value& v) {
   std::string text = "%" + std::to_string(v.node->id);
   return v.index == 0 ? text : text + ":" + std::to_string(v.index);

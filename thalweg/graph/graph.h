@@ -4,6 +4,7 @@
 #include <deque>
 #include <iosfwd>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -47,6 +48,19 @@ struct Node {
   /// Whether it does something that is seen even when no result is used.
   bool has_effect() const { return op->traits.stateful && !op->traits.observes && !is_constant(); }
 };
+
+/// An attribute of a node by its name; `otherwise` where the op has none of that name, or the value is None.
+template <class T> T get_attr(const Node& n, std::string_view name, const T& otherwise = {}) {
+  const int row = n.op->attrs && n.attrs.get() ? n.op->attrs->find(name) : -1;
+  if (row < 0) return otherwise;
+  AttrValue value = n.op->attrs->get(n.attrs.get(), row);
+  T* found = std::get_if<T>(&value);
+  return found ? std::move(*found) : otherwise;
+}
+/// Sets an attribute among those of an op, if the op has one of that name.
+inline void set_attr(const Op& op, const Attrs& attrs, std::string_view name, const AttrValue& value) {
+  if (int row = op.attrs->find(name); row >= 0) op.attrs->set(attrs.get(), row, value);
+}
 
 /// A number that no other graph has; it is known whether the graph still lives.
 class Serial {

@@ -30,20 +30,13 @@ Shape gather(const Node& n, size_t first, size_t last) {
   return all;
 }
 
-int64_t attr_number(const Node& n, const char* name) {
-  int row = n.op->attrs->find(name);
-  AttrValue value = n.op->attrs->get(n.attrs.get(), row);
-  const int64_t* number = std::get_if<int64_t>(&value);
-  return number ? *number : 0;
-}
-
 // x[i], x[a:b] of a vector with constant bounds; anything else is not followed.
 Shape slice(const Node& n) {
   Shape from = known_dims(n.inputs[0]);
   const Spec& spec = n.results[0];
   if (!from.has_rank() || n.inputs[0].node->results[static_cast<size_t>(n.inputs[0].index)].shape.rank() != 1)
     return unknown_dims(spec.shape);
-  if (attr_number(n, "ellipsis_mask") || attr_number(n, "new_axis_mask")) return unknown_dims(spec.shape);
+  if (get_attr<int64_t>(n, "ellipsis_mask") || get_attr<int64_t>(n, "new_axis_mask")) return unknown_dims(spec.shape);
   for (size_t i = 1; i < 4; ++i)
     if (!n.inputs[i].node->is_constant()) return unknown_dims(spec.shape);
   int64_t size = from.rank();
@@ -54,14 +47,14 @@ Shape slice(const Node& n) {
   auto clamp = [&](int64_t at) { return std::min(std::max(at < 0 ? at + size : at, int64_t{0}), size); };
   if (n.inputs[1].node->constant.size() != 1 || raw(3) != 1) return unknown_dims(spec.shape);
   Shape part;
-  if (attr_number(n, "shrink_axis_mask") & 1) {
+  if (get_attr<int64_t>(n, "shrink_axis_mask") & 1) {
     int64_t at = raw(1) < 0 ? raw(1) + size : raw(1);
     if (at < 0 || at >= size) return unknown_dims(spec.shape);
     part.push_back(from[static_cast<int>(at)]);
     return part;
   }
-  int64_t begin = attr_number(n, "begin_mask") & 1 ? 0 : clamp(raw(1));
-  int64_t end = attr_number(n, "end_mask") & 1 ? size : clamp(raw(2));
+  int64_t begin = get_attr<int64_t>(n, "begin_mask") & 1 ? 0 : clamp(raw(1));
+  int64_t end = get_attr<int64_t>(n, "end_mask") & 1 ? size : clamp(raw(2));
   for (int64_t i = begin; i < end; ++i) part.push_back(from[static_cast<int>(i)]);
   return part;
 }

@@ -44,12 +44,7 @@ std::string parameters_text(const FunctionBody& body) {
 
 // Fused nodes say in an attribute what they do, one op after the other.
 std::string program_of(const Node& n) {
-  if (!std::string_view(n.op->name).starts_with("_Fused") || !n.op->attrs) return "";
-  int row = n.op->attrs->find("program");
-  if (row < 0) return "";
-  AttrValue value = n.op->attrs->get(n.attrs.get(), row);
-  const auto* text = std::get_if<std::string>(&value);
-  return text ? *text : "";
+  return std::string_view(n.op->name).starts_with("_Fused") ? graph::get_attr<std::string>(n, "program") : "";
 }
 
 std::string memory_text(const graph::Plan& plan) {

@@ -15,7 +15,7 @@ bool is_call(const Op& op) {
 
 FunctionAttr called_by(const Node& n) {
   if (n.is_constant() || !is_call(*n.op)) return nullptr;
-  return std::get<FunctionAttr>(n.op->attrs->get(n.attrs.get(), n.op->attrs->find("f")));
+  return get_attr<FunctionAttr>(n, "f");
 }
 
 GraphTracer* current_tracer() { return static_cast<GraphTracer*>(thread_state.tracer); }

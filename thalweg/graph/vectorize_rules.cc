@@ -62,8 +62,8 @@ bool matmul_rule(RowsCall& c) {
   if (is_complex(c.tensor(0).dtype())) return false;  // there the flags differ: adjoint, not transpose
   const Op& batched = *find_op("BatchMatMulV2");
   Attrs attrs(*batched.attrs);
-  batched.attrs->set(attrs.get(), batched.attrs->find("adj_x"), c.attr<bool>("transpose_a"));
-  batched.attrs->set(attrs.get(), batched.attrs->find("adj_y"), c.attr<bool>("transpose_b"));
+  set_attr(batched, attrs, "adj_x", c.attr<bool>("transpose_a"));
+  set_attr(batched, attrs, "adj_y", c.attr<bool>("transpose_b"));
   c.apply(batched.name, c.tensors(), attrs);
   return true;
 }
@@ -339,9 +339,6 @@ int RowsCall::row_rank(size_t i) const {
 }
 
 Attrs RowsCall::attrs() const { return Attrs(*node.op->attrs, node.attrs); }
-void RowsCall::set(const Attrs& attrs, const char* name, const AttrValue& value) const {
-  node.op->attrs->set(attrs.get(), node.op->attrs->find(name), value);
-}
 
 void RowsCall::apply(const std::vector<Tensor>& in) {
   outputs = apply_list(*node.op, std::vector<TensorRef>(in.begin(), in.end()), node.attrs,

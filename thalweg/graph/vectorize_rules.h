@@ -32,11 +32,11 @@ class RowsCall {
 
   /// The attributes of the node, to be changed.
   Attrs attrs() const;
-  template <class T> T attr(const char* name) const {
-    return std::get<T>(node.op->attrs->get(node.attrs.get(), node.op->attrs->find(name)));
-  }
+  template <class T> T attr(const char* name) const { return get_attr<T>(node, name); }
   /// Changes one of them.
-  void set(const Attrs& attrs, const char* name, const AttrValue& value) const;
+  void set(const Attrs& attrs, const char* name, const AttrValue& value) const {
+    set_attr(*node.op, attrs, name, value);
+  }
   /// The op itself, or another one, on these tensors.
   void apply(const std::vector<Tensor>& in);
   void apply(const std::vector<Tensor>& in, const Attrs& attrs);

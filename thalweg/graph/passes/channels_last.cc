@@ -47,14 +47,7 @@ void turn_attrs(Node& n) {
   }
 }
 
-bool is_channels_first(const Node& n) {
-  int row = n.op->attrs ? n.op->attrs->find("data_format") : -1;
-  return row >= 0 && std::get<std::string>(n.op->attrs->get(n.attrs.get(), row)) == "NCHW";
-}
-bool is_training(const Node& n) {
-  int row = n.op->attrs->find("is_training");
-  return row >= 0 && std::get<bool>(n.op->attrs->get(n.attrs.get(), row));
-}
+bool is_channels_first(const Node& n) { return get_attr<std::string>(n, "data_format") == "NCHW"; }
 
 class ChannelsLast {
  public:
@@ -104,7 +97,7 @@ class ChannelsLast {
   bool follows(const Node& n) const {
     if (n.inputs.empty() || n.results.empty() || !has_image({const_cast<Node*>(&n), 0})) return false;
     if (is_one_of(n.op, records_.others))
-      return is_channels_first(n) && !is_training(n) && last_.count(n.inputs[0]) != 0;
+      return is_channels_first(n) && !get_attr<bool>(n, "is_training") && last_.count(n.inputs[0]) != 0;
     if (!is_elementwise(n) || n.results.size() != 1) return false;
     const Shape* shape = nullptr;
     for (const Value& v : n.inputs) {

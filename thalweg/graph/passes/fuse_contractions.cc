@@ -12,14 +12,6 @@ struct Records {
   const Op* norms[3] = {find_op("FusedBatchNorm"), find_op("FusedBatchNormV2"), find_op("FusedBatchNormV3")};
 };
 
-template <class T> T attr(const Node& n, const char* name, const T& otherwise) {
-  int row = n.op->attrs ? n.op->attrs->find(name) : -1;
-  return row < 0 ? otherwise : std::get<T>(n.op->attrs->get(n.attrs.get(), row));
-}
-void set_attr(const Op& op, const Attrs& attrs, const char* name, const AttrValue& value) {
-  if (int row = op.attrs->find(name); row >= 0) op.attrs->set(attrs.get(), row, value);
-}
-
 /// What the contraction's result goes through, and further inputs it needs.
 struct Following {
   const Node* contraction = nullptr;
@@ -70,7 +62,7 @@ class Contractions {
     if (!match_first(*before, f) && !match_sum(*before, f)) return false;
     if (before != &last) {
       f.ops.emplace_back(last.op->name);
-      f.alpha = attr<double>(last, "alpha", f.alpha);
+      f.alpha = get_attr<double>(last, "alpha", f.alpha);
       facts(*before).taken = true;
     }
     return true;
@@ -87,7 +79,7 @@ class Contractions {
       f = {};
       if (!is_only_for(inner, n) || !(spec_of(other).shape == n.results[0].shape)) continue;
       if (!match_first(*inner.node, f)) continue;
-      if (attr<std::string>(*f.contraction, "data_format", "NHWC") != "NHWC") {
+      if (get_attr<std::string>(*f.contraction, "data_format", "NHWC") != "NHWC") {
         f = {};
         continue;
       }
@@ -104,7 +96,7 @@ class Contractions {
     if (!is_only_for(v, user)) return nullptr;
     const fused::Contraction* c = fused::find_contraction(*v.node->op);
     if (!c || c->plain != v.node->op || !c->types.has(spec_of(v).dtype)) return nullptr;
-    return attr<std::string>(*v.node, "data_format", "NHWC") == data_format ? v.node : nullptr;
+    return get_attr<std::string>(*v.node, "data_format", "NHWC") == data_format ? v.node : nullptr;
   }
 
   bool match_bias(const Node& n, Following& f) {
@@ -112,7 +104,7 @@ class Contractions {
     int value = 0;
     if (n.op == records_.bias) {
       // Channels of matrices lie last in either format.
-      std::string format = attr<std::string>(n, "data_format", "NHWC");
+      std::string format = get_attr<std::string>(n, "data_format", "NHWC");
       f.contraction = contraction_in(n.inputs[0], n, n.results[0].shape.rank() == 2 ? "NHWC" : format);
     } else if (n.op == records_.add || n.op == records_.old_add) {
       for (value = 0; value < 2 && !f.contraction; ++value)
@@ -133,13 +125,14 @@ class Contractions {
   bool match_norm(const Node& n, Following& f) {
     bool is_norm = false;
     for (const Op* op : records_.norms) is_norm |= n.op == op;
-    if (!is_norm || attr<bool>(n, "is_training", true) || spec_of(n.inputs[0]).dtype != DType::float32) return false;
+    if (!is_norm || get_attr<bool>(n, "is_training", true) || spec_of(n.inputs[0]).dtype != DType::float32)
+      return false;
     if (uses_more_than_first(n)) return false;
-    f.contraction = contraction_in(n.inputs[0], n, attr<std::string>(n, "data_format", "NHWC"));
+    f.contraction = contraction_in(n.inputs[0], n, get_attr<std::string>(n, "data_format", "NHWC"));
     if (!f.contraction || spec_of({const_cast<Node*>(f.contraction), 0}).shape.rank() != 4) return false;
     f.args.assign(n.inputs.begin() + 1, n.inputs.begin() + 5);
     f.ops = {"FusedBatchNorm"};
-    f.epsilon = attr<double>(n, "epsilon", f.epsilon);
+    f.epsilon = get_attr<double>(n, "epsilon", f.epsilon);
     return true;
   }
   bool uses_more_than_first(const Node& n) const {

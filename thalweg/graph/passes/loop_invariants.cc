@@ -11,11 +11,6 @@ namespace {
 
 constexpr int64_t most_elements = 1 << 24;
 
-AttrValue get_attr(const Node& n, const char* name) { return n.op->attrs->get(n.attrs.get(), n.op->attrs->find(name)); }
-void set_attr(Node& n, const char* name, const AttrValue& value) {
-  n.op->attrs->set(n.attrs.get(), n.op->attrs->find(name), value);
-}
-
 bool is_moderate(const Spec& spec) {
   if (!spec.shape.is_fully_defined()) return false;
   int64_t elements = 1;
@@ -143,10 +138,10 @@ Node& append_loop(Graph& graph, const Node& loop, const Body& body, std::vector<
     values[n] = {&graph.append(*n, std::move(from), {}), 0};
     values[n].node->name = loop.name + "/" + n->name;
   }
-  auto dtypes = std::get<std::vector<DType>>(get_attr(loop, "T"));
-  auto shapes = std::get<std::vector<Shape>>(get_attr(loop, "output_shapes"));
-  auto condition = std::get<FunctionAttr>(get_attr(loop, "cond"));
-  auto before = std::get<FunctionAttr>(get_attr(loop, "body"));
+  auto dtypes = get_attr<std::vector<DType>>(loop, "T");
+  auto shapes = get_attr<std::vector<Shape>>(loop, "output_shapes");
+  auto condition = get_attr<FunctionAttr>(loop, "cond");
+  auto before = get_attr<FunctionAttr>(loop, "body");
   Graph asks = condition->graph().copy();
   for (const Value& v : body.needed()) {
     const Spec& spec = spec_of(v);
@@ -158,10 +153,11 @@ Node& append_loop(Graph& graph, const Node& loop, const Body& body, std::vector<
   Node& made = graph.append(loop, std::move(inputs), std::move(controls));
   for (const Value& v : body.needed()) made.results.push_back(spec_of(v));
   made.dims.clear();
-  set_attr(made, "T", dtypes);
-  set_attr(made, "output_shapes", shapes);
-  set_attr(made, "cond", FunctionAttr(std::make_shared<FunctionBody>(condition->name(), std::move(asks))));
-  set_attr(made, "body", FunctionAttr(std::make_shared<FunctionBody>(before->name(), body.rest())));
+  set_attr(*made.op, made.attrs, "T", dtypes);
+  set_attr(*made.op, made.attrs, "output_shapes", shapes);
+  set_attr(*made.op, made.attrs, "cond",
+           FunctionAttr(std::make_shared<FunctionBody>(condition->name(), std::move(asks))));
+  set_attr(*made.op, made.attrs, "body", FunctionAttr(std::make_shared<FunctionBody>(before->name(), body.rest())));
   return made;
 }
 
@@ -174,7 +170,7 @@ void run(Graph& graph) {
   std::map<const Node*, std::unique_ptr<const Body>> bodies;
   for (const Node& n : graph.nodes()) {
     if (!is_loop(n)) continue;
-    auto body = std::get<FunctionAttr>(get_attr(n, "body")), condition = std::get<FunctionAttr>(get_attr(n, "cond"));
+    auto body = get_attr<FunctionAttr>(n, "body"), condition = get_attr<FunctionAttr>(n, "cond");
     if (!body || !condition || body->num_arguments() != n.inputs.size() || body->num_results() != n.inputs.size())
       continue;
     auto split = std::make_unique<const Body>(n, *body);
