@@ -257,16 +257,15 @@ void Importer::add_checked(Scope& scope, const NodeDef& node, size_t index) {
   added = add_op(scope, node, inputs, controls_of(scope, index));
 }
 
-// What is known here of the arguments of a node's functions: it was worked out, so it is true whenever they run. What a
-// loop knows of its values must hold after every turn.
+// What is known here of the arguments of a node's functions: it was worked out, so it is true whenever they run. They
+// get the list among the inputs; one before it chooses between them. What a loop knows of its values must hold after
+// every turn.
 std::vector<Shape> Importer::shapes_in_functions(const NodeDef& node, const std::vector<Tensor>& inputs) {
-  const bool chooses = node.op == "If" || node.op == "StatelessIf" || node.op == "Case" || node.op == "StatelessCase";
-  const bool repeats = node.op == "While" || node.op == "StatelessWhile";
-  const bool calls = node.op == "PartitionedCall" || node.op == "StatefulPartitionedCall";
+  const Op* op = find_op(node.op);
   std::vector<Shape> shapes;
-  if (!chooses && !repeats && !calls) return shapes;
-  for (size_t i = chooses ? 1 : 0; i < inputs.size(); ++i) shapes.push_back(inputs[i].shape());
-  if (!repeats) return shapes;
+  if (!op || !op->follow) return shapes;
+  for (size_t i = op->args[0].is_list() ? 0 : 1; i < inputs.size(); ++i) shapes.push_back(inputs[i].shape());
+  if (op->attrs->find("body") < 0) return shapes;
   auto found = node.attr.find("body");
   const auto* name = found == node.attr.end() ? nullptr : std::get_if<Boxed<proto::NameAttrList>>(&found->second.value);
   for (int attempt = 0; name && attempt < 3; ++attempt) {
@@ -315,8 +314,7 @@ Added Importer::add_op(Scope& scope, const NodeDef& node, const std::vector<Valu
   NodeCall call = read_call(node, types, [&](const std::string& name) { return function_named(name, shapes); });
   const Op& op = *call.op;
   // What is claimed of shapes inside functions would be believed by the plan, so it is worked out instead.
-  if (const int row = op.attrs ? op.attrs->find("output_shapes") : -1; row >= 0)
-    op.attrs->set(call.attrs.get(), row, std::vector<Shape>());
+  if (op.attrs) graph::set_attr(op, call.attrs, "output_shapes", std::vector<Shape>());
   size_t outputs = 0;
   for (int count : call.result_counts) outputs += static_cast<size_t>(count);
   count_outputs(node, outputs);
