@@ -210,6 +210,61 @@ TEST(Passes, FusedClustersKeepBitsAtAnySize) {
   }
 }
 
+TEST(Passes, FuseElementwiseOfSeveralTypes) {
+  auto f = trace({TensorSpec({2, 3}), TensorSpec({2, 3})}, [](auto x) {
+    Tensor positive = x[0] > 0.0f, small = 0.1f * x[0];
+    return std::vector{where(positive, x[0], small), cast(x[0] > x[1], DType::float32) * x[1]};
+  });
+  EXPECT_EQ(after(f->graph(), {&fuse_elementwise, &prune}),
+            "%0 = Placeholder 'x'() {dtype: float32, shape: [2, 3]}: float32 (2, 3)\n"
+            "%1 = Placeholder 'x_1'() {dtype: float32, shape: [2, 3]}: float32 (2, 3)\n"
+            "%2 = Const(): float32 ()\n"
+            "%3 = Const 'Const_1'(): float32 ()\n"
+            "%4 = _FusedElementwise 'SelectV2'(%0, %2, %3) {program: \"t0 = Greater(x0, x1); t1 = Mul(x2, x0); "
+            "SelectV2(t0, x0, t1)\"}: float32 (2, 3)\n"
+            "%5 = _FusedElementwise 'Mul_1'(%0, %1) {program: \"t0 = Greater(x0, x1); t1 = Cast(t0); Mul(t1, x1)\"}: "
+            "float32 (2, 3)\n"
+            "return %4, %5\n");
+  expect_same_bits(*f, {odd, odd * 0.5f});
+}
+
+TEST(Passes, FusedClustersOfSeveralTypesKeepBitsAtAnySize) {
+  const Shape vector = Shape::of_rank(1);
+  auto real = trace({TensorSpec(vector), TensorSpec(Shape{})}, [](auto x) {
+    Tensor near = logical_and(x[0] > -1.0f, logical_not(x[0] >= x[1]));
+    Tensor wide = cast(x[0], DType::float64) * 1.5 + cast(near, DType::float64);
+    return std::vector{where(logical_or(near, wide != 0.0), cast(wide, DType::float32), -x[0]),
+                       cast(cast(x[0] * 100.0f, DType::int32) + 3, DType::float32) / x[1],
+                       where(x[1] > 0.0f, exp(x[0]), x[0] * x[0]), where(tanh(x[0]) > x[1], 2.0f, x[1]),
+                       sigmoid(x[0]) < x[1]};
+  });
+  EXPECT_EQ(count(real->optimized_graph(), "_FusedElementwise"), 5) << real->optimized_graph();
+  auto whole = trace({TensorSpec(vector, DType::int64)}, [](auto x) {
+    Tensor half = floordiv(x[0], 2);  // it looks at its operands first, so it stays outside
+    return std::vector{cast(half * 2 == half + 1, DType::float32) * 0.5f, where(x[0] > 3, x[0] + 1, x[0] * x[0])};
+  });
+  EXPECT_EQ(count(whole->optimized_graph(), "_FusedElementwise"), 2) << whole->optimized_graph();
+  EXPECT_EQ(whole->plan().num_steps(), 3u);
+  for (int64_t n : {0, 1, 7, 511, 1024, 1025, 100'003}) {
+    Tensor x = random::stateless_normal({n}, Tensor({1, 2}));
+    expect_same_bits(*real, {x, Tensor(0.7f)});
+    expect_same_bits(*real, {x, Tensor(-0.7f)});
+    expect_same_bits(*whole, {cast(x * 5.0f, DType::int64)});
+  }
+}
+
+TEST(Passes, FuseSelectionsOfEqualShapesOnly) {
+  auto f = trace({TensorSpec({2, 3}), TensorSpec({3}), TensorSpec({2})}, [](auto x) {
+    const Op& select = *find_op("Select");
+    return std::vector{where(x[1] > 0.0f, exp(x[0]), x[1]),                        // rows that are repeated
+                       apply1(select, {x[2] > 0.0f, sqrt(x[0]), -x[0]}),           // a condition for each row
+                       apply1(select, {x[0] > 0.0f, tanh(x[0]), sigmoid(x[0])})};  // one for each element
+  });
+  Graph made = f->optimized_graph().copy();
+  EXPECT_EQ(count(made, "_FusedElementwise"), 2) << made;
+  expect_same_bits(*f, {odd, Tensor({1.0f, -1.0f, 2.0f}), Tensor({-1.0f, 1.0f})});
+}
+
 TEST(Passes, FuseRows) {
   for (int64_t columns : {1, 3, 128, 1000, 1025, 3000}) {
     auto f = trace({TensorSpec({unknown, columns}), TensorSpec(Shape{columns})},

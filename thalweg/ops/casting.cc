@@ -11,6 +11,7 @@
 #include "thalweg/core/threads.h"
 #include "thalweg/kernels/strided_copy.h"
 #include "thalweg/ops/apply.h"
+#include "thalweg/ops/element_loops.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/math.h"
@@ -60,7 +61,7 @@ void convert_truncated(DType from, const void* in, DType to, void* out, int64_t 
 }
 
 // The pairs that programs cast all day go without a stop in between; each is one loop the compiler vectorises.
-template <class From, class To> void convert_plainly(const void* in, void* out, int64_t count) {
+template <class From, class To> void convert_plainly(const void* in, void* out, int64_t count, const void*) {
   auto* from = static_cast<const From*>(in);
   auto* to = static_cast<To*>(out);
   if constexpr (std::is_same_v<From, float> && std::is_same_v<To, int32_t>) {  // out of range: the smallest integer
@@ -74,8 +75,7 @@ template <class From, class To> void convert_plainly(const void* in, void* out, 
     for (int64_t i = 0; i < count; ++i) to[i] = static_cast<To>(from[i]);
   }
 }
-using Convert = void (*)(const void* in, void* out, int64_t count);
-template <class To> Convert plain_from_integer(DType from) {
+template <class To> kernels::UnaryLoop plain_from_integer(DType from) {
   switch (from) {
     case DType::int32:
       return convert_plainly<int32_t, To>;
@@ -89,8 +89,10 @@ template <class To> Convert plain_from_integer(DType from) {
       return nullptr;
   }
 }
-// Null where the pair needs care, or is rare.
-Convert plain_conversion(DType from, DType to) {
+
+}  // namespace
+
+kernels::UnaryLoop kernel::cast_loop(DType from, DType to) {
   if (from == DType::float32 && to == DType::float64) return convert_plainly<float, double>;
   if (from == DType::float64 && to == DType::float32) return convert_plainly<double, float>;
   if (from == DType::float32 && to == DType::int32) return convert_plainly<float, int32_t>;
@@ -111,6 +113,8 @@ Convert plain_conversion(DType from, DType to) {
   }
 }
 
+namespace {
+
 const Op& Cast = define_op({
     .name = "Cast",
     .doc = "The elements as another dtype; Truncate rounds toward zero where a real type is narrowed.",
@@ -129,11 +133,12 @@ const Op& Cast = define_op({
       c.allocate(0, c.shape(0));
       bool floats = (is_floating(from) || is_complex(from)) && (is_floating(to) || is_complex(to));
       bool truncate = c.attrs<CastAttrs>().Truncate && floats && mantissa_bits(to) < mantissa_bits(from);
-      Convert plain = truncate ? nullptr : plain_conversion(from, to);
+      kernels::UnaryLoop plain = truncate ? nullptr : kernel::cast_loop(from, to);
       const void* in = c.input(0);
       void* out = c.output();
       parallel_for(c.count(0), plain ? 0.3 : 1.0, [&](int64_t begin, int64_t end) {
-        if (plain) return plain(kernels::element(from, in, begin), kernels::element(to, out, begin), end - begin);
+        if (plain)
+          return plain(kernels::element(from, in, begin), kernels::element(to, out, begin), end - begin, nullptr);
         (truncate ? convert_truncated : convert_elements)(from, kernels::element(from, in, begin), to,
                                                           kernels::element(to, out, begin), end - begin);
       });

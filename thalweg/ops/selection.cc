@@ -7,6 +7,7 @@
 #include "thalweg/kernels/broadcast.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/creation.h"
+#include "thalweg/ops/element_loops.h"
 #include "thalweg/ops/elements.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/grad_call.h"
@@ -30,23 +31,30 @@ template <class T> T choose(bool condition, const T& t, const T& e) {
 // One row of a broadcast selection; a stride of 0 repeats the operand. Conditions are read as bytes: GCC makes loops
 // over bool six times slower.
 template <class T>
-void select_row(const uint8_t* condition, int64_t condition_stride, const T* t, int64_t t_stride, const T* e,
-                int64_t e_stride, T* out, int64_t n) {
+void select_row(const void* conditions, int64_t condition_stride, const void* ts, int64_t t_stride, const void* es,
+                int64_t e_stride, void* outs, int64_t n) {
+  auto* condition = static_cast<const uint8_t*>(conditions);
+  auto *t = static_cast<const T*>(ts), *e = static_cast<const T*>(es);
+  auto* out = static_cast<T*>(outs);
   if (condition_stride == 0) {
     const T* from = *condition ? t : e;
     int64_t stride = *condition ? t_stride : e_stride;
     if (stride) std::copy_n(from, n, out);
     else std::fill_n(out, n, *from);
   } else if (t_stride && e_stride) {
+#pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) out[i] = choose(condition[i] != 0, t[i], e[i]);
   } else if (t_stride) {
     const T other = *e;
+#pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) out[i] = choose(condition[i] != 0, t[i], other);
   } else if (e_stride) {
     const T first = *t;
+#pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) out[i] = choose(condition[i] != 0, first, e[i]);
   } else {
     const T first = *t, other = *e;
+#pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) out[i] = choose(condition[i] != 0, first, other);
   }
 }
@@ -56,7 +64,7 @@ void select_broadcast(const KernelCall& c, const Shape& condition_shape) {
   if (shape.count() == 0) return;
   kernels::BroadcastPlan<3> plan(shape, {&condition_shape, &c.shape(1), &c.shape(2)});
   kernel::visit_size(c.dtype(1), [&]<class T>(T*) {
-    const auto* condition = c.input<uint8_t>(0);
+    const bool* condition = c.input<bool>(0);
     const T *t = c.input<T>(1), *e = c.input<T>(2);
     T* out = c.output<T>();
     double nanoseconds = 3 * kernel::nanoseconds_to_move(c.dtype(1));
@@ -64,18 +72,26 @@ void select_broadcast(const KernelCall& c, const Shape& condition_shape) {
     if (plan.rank == 1) {
       int64_t cs = plan.stride[0][0], ts = plan.stride[1][0], es = plan.stride[2][0];
       parallel_for(n, nanoseconds, [&](int64_t begin, int64_t end) {
-        select_row(condition + begin * cs, cs, t + begin * ts, ts, e + begin * es, es, out + begin, end - begin);
+        select_row<T>(condition + begin * cs, cs, t + begin * ts, ts, e + begin * es, es, out + begin, end - begin);
       });
       return;
     }
     parallel_for(shape.count() / n, 5 + nanoseconds * static_cast<double>(n), [&](int64_t begin, int64_t end) {
       kernels::RowWalk<3> walk(plan, begin);
       for (int64_t row = begin; row < end; ++row, walk.next())
-        select_row(condition + walk.offset[0], plan.stride[0][0], t + walk.offset[1], plan.stride[1][0],
-                   e + walk.offset[2], plan.stride[2][0], out + row * n, n);
+        select_row<T>(condition + walk.offset[0], plan.stride[0][0], t + walk.offset[1], plan.stride[1][0],
+                      e + walk.offset[2], plan.stride[2][0], out + row * n, n);
     });
   });
 }
+
+}  // namespace
+
+kernel::SelectLoop kernel::select_loop(DType dtype) {
+  return visit_size(dtype, []<class T>(T*) -> SelectLoop { return select_row<T>; });
+}
+
+namespace {
 
 const Op& Select = define_op({
     .name = "Select",

@@ -1,6 +1,6 @@
 // Element-wise clusters: ops on tensors of one shape (and scalars, and rows such as a bias) run together, a tile at a
-// time, so that what they hand to each other stays in the first cache. They call the loops that the ops themselves
-// call: no bit changes.
+// time, so that what they hand to each other stays in the first cache; comparisons, selections and casts are among
+// them. They call the loops that the ops themselves call: no bit changes.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -8,12 +8,14 @@
 
 #include "thalweg/core/threads.h"
 #include "thalweg/graph/passes/pass.h"
+#include "thalweg/ops/element_loops.h"
+#include "thalweg/ops/elements.h"
 #include "thalweg/ops/elementwise.h"
 
 namespace thalweg::graph {
 namespace {
 
-constexpr size_t tile_bytes = 4096;  // 1,024 floats
+constexpr size_t tile_bytes = 4096;  // of the widest type: 1,024 floats
 constexpr size_t most_registers = 7, most_rows = 3, most_members = 32, most_inputs = 16;
 
 /// How an input is read: element by element, one element for all, or repeated over and over (a row, a bias).
@@ -25,11 +27,19 @@ struct Operand {
   Reading reading = Reading::whole;
   size_t index = 0;
 };
-struct Step {
+
+/// The loop that an op runs over elements in a row: one of these, or none where the op needs more than that.
+struct Loop {
   kernels::UnaryLoop unary = nullptr;
   kernels::BinaryLoop binary = nullptr;
+  kernel::SelectLoop select = nullptr;
+  double nanoseconds = 0;
+  explicit operator bool() const { return unary || binary || select; }
+};
+struct Step {
+  Loop loop = {};
   kernels::Form form = kernels::vector_vector;
-  Operand a = {}, b = {};
+  Operand in[3] = {};
   size_t to = 0;  // a register; the last step writes the result
   std::shared_ptr<const Attrs> attrs = nullptr;
 };
@@ -39,6 +49,7 @@ struct Program {
   std::string program = "";
   std::vector<Step> steps = {};
   std::vector<Reading> readings = {};  // by input
+  size_t widest = 0;                   // bytes of the largest elements
   double nanoseconds = 0;
   DType dtype = DType::invalid;
 };
@@ -65,12 +76,14 @@ void repeat(const char* row, int64_t length, int64_t at, int64_t n, size_t bytes
 
 void run_fused(const KernelCall& c) {
   const auto& p = c.attrs<Program>();
-  const size_t bytes = size_of(p.dtype);
-  int64_t tile = static_cast<int64_t>(tile_bytes / bytes);
+  const size_t result_bytes = size_of(p.dtype);
+  int64_t tile = static_cast<int64_t>(tile_bytes / p.widest);
   const char* inputs[most_inputs];
+  size_t bytes[most_inputs];
   int64_t period = 0;  // of the longest row
   for (int i = 0; i < c.num_inputs(); ++i) {
     inputs[i] = c.input<char>(i);
+    bytes[i] = size_of(c.dtype(i));
     if (p.readings[static_cast<size_t>(i)] == Reading::row) period = std::max(period, c.count(i));
   }
   if (period > 0 && period <= tile) tile = tile / period * period;
@@ -81,23 +94,25 @@ void run_fused(const KernelCall& c) {
     const void* from[most_inputs];
     for (int64_t first = begin; first < end; first += tile) {
       const int64_t n = std::min(tile, end - first);
-      const auto offset = static_cast<size_t>(first) * bytes;
       size_t next_row = 0;
       for (size_t i = 0; i < p.readings.size(); ++i) {
         from[i] = inputs[i];
-        if (p.readings[i] == Reading::whole) from[i] = inputs[i] + offset;
+        if (p.readings[i] == Reading::whole) from[i] = inputs[i] + static_cast<size_t>(first) * bytes[i];
         if (p.readings[i] != Reading::row) continue;
         const int64_t length = c.count(static_cast<int>(i));
         if (first == begin || tile % length != 0)  // else it is there from the tile before
-          repeat(inputs[i], length, first % length, n, bytes, rows[next_row]);
+          repeat(inputs[i], length, first % length, n, bytes[i], rows[next_row]);
         from[i] = rows[next_row++];
       }
       auto address = [&](const Operand& o) { return o.is_register ? registers[o.index] : from[o.index]; };
+      auto stride = [](const Operand& o) { return o.reading == Reading::scalar ? 0 : 1; };
       for (const Step& s : p.steps) {
-        void* to = &s == &p.steps.back() ? result + offset : registers[s.to];
+        const auto& [a, b, e] = s.in;
+        void* to = &s == &p.steps.back() ? result + static_cast<size_t>(first) * result_bytes : registers[s.to];
         const void* attrs = s.attrs ? s.attrs->get() : nullptr;
-        if (s.unary) s.unary(address(s.a), to, n, attrs);
-        else s.binary(address(s.a), address(s.b), to, n, s.form, attrs);
+        if (s.loop.unary) s.loop.unary(address(a), to, n, attrs);
+        else if (s.loop.binary) s.loop.binary(address(a), address(b), to, n, s.form, attrs);
+        else s.loop.select(address(a), stride(a), address(b), stride(b), address(e), stride(e), to, n);
       }
     }
   };
@@ -135,19 +150,34 @@ bool is_row_of(Value row, const Shape& t) {
 }
 bool is_scalar(Value v) { return spec_of(v).shape.has_rank() && spec_of(v).shape.rank() == 0; }
 
-bool has_loops(const Node& n) {
-  if (!is_pure(n) || !n.op->traits.elementwise || !n.op->kernel.loops || n.results.size() != 1) return false;
-  DType dtype = n.results[0].dtype;
-  if (dtype != DType::float32 && dtype != DType::float64) return false;
+Loop loop_of(const Node& n) {
+  static const Op *const cast = find_op("Cast"), *const select = find_op("Select"),
+                         *const select_v2 = find_op("SelectV2");
+  Loop loop;
+  if (!is_pure(n) || n.results.size() != 1 || n.inputs.empty()) return loop;
+  const DType from = spec_of(n.inputs[0]).dtype, to = n.results[0].dtype;
+  if (!plain_types.has(from) || !plain_types.has(to)) return loop;
+  if (n.op == cast) {
+    loop.nanoseconds = 0.3;
+    if (!get_attr<bool>(n, "Truncate")) loop.unary = kernel::cast_loop(from, to);
+  } else if (n.op == select || n.op == select_v2) {
+    loop.nanoseconds = 3 * kernel::nanoseconds_to_move(to);
+    loop.select = kernel::select_loop(to);
+  }
+  if (!n.op->traits.elementwise || !n.op->kernel.loops) return loop;
   for (const Value& v : n.inputs)
-    if (spec_of(v).dtype != dtype) return false;
-  auto has = [&](const auto* loops) {
-    return loops->result(dtype) == dtype && loops->at[static_cast<int>(dtype)][kernels::isa];
+    if (spec_of(v).dtype != from) return loop;
+  auto find = [&](const auto* loops, auto& found) {
+    if (loops->result(from) == to) found = loops->at[static_cast<int>(from)][kernels::isa];
+    loop.nanoseconds = loops->nanoseconds;
   };
-  // Some check integers before they run the loops; real numbers need none of that.
-  if (n.inputs.size() == 1)
-    return n.op->kernel.run == kernel::run_unary && has(static_cast<const kernels::UnaryLoops*>(n.op->kernel.loops));
-  return n.inputs.size() == 2 && has(static_cast<const kernels::BinaryLoops*>(n.op->kernel.loops));
+  // Some ops that make integers check those before they run the loops.
+  const bool is_checked = n.op->kernel.run != kernel::run_binary && is_integer(to);
+  if (n.inputs.size() == 1 && n.op->kernel.run == kernel::run_unary)
+    find(static_cast<const kernels::UnaryLoops*>(n.op->kernel.loops), loop.unary);
+  if (n.inputs.size() == 2 && !is_checked)
+    find(static_cast<const kernels::BinaryLoops*>(n.op->kernel.loops), loop.binary);
+  return loop;
 }
 
 class Fusion {
@@ -160,7 +190,7 @@ class Fusion {
       effects += n.has_effect();
       for (const Value& v : n.inputs) facts(v.node).users.push_back(&n);
       for (const Node* c : n.controls) facts(c).kept = true;
-      f.candidate = has_loops(n) && decide_shape(n);
+      f.candidate = loop_of(n) && decide_shape(n);
     }
     for (const Value& v : graph.results) facts(v.node).kept = true;
   }
@@ -219,8 +249,7 @@ class Fusion {
       const Facts& f = facts(p);
       return f.candidate && !f.taken && !f.kept && !is_member(p) &&
              f.effects_before == facts(&last).effects_before &&  // values of variables are not held across writes
-             p->results[0].dtype == last.results[0].dtype && same_shape({p, 0}, {&last, 0}) &&
-             std::all_of(f.users.begin(), f.users.end(), is_member);
+             same_shape({p, 0}, {&last, 0}) && std::all_of(f.users.begin(), f.users.end(), is_member);
     };
     // An op may join only when all of its users have, so earlier members are asked again.
     for (bool grew = true; grew;) {
@@ -262,29 +291,34 @@ class Fusion {
     for (size_t k = 0; k < members.size(); ++k) {
       const Node& n = *members[k];
       Step s;
-      s.a = operand(n.inputs[0], n);
-      if (n.inputs.size() == 2) s.b = operand(n.inputs[1], n);
-      auto loop = [&](const auto* loops) {
-        program.nanoseconds += loops->nanoseconds;
-        return loops->at[static_cast<int>(program.dtype)][kernels::isa];
-      };
-      if (n.inputs.size() == 1) s.unary = loop(static_cast<const kernels::UnaryLoops*>(n.op->kernel.loops));
-      else s.binary = loop(static_cast<const kernels::BinaryLoops*>(n.op->kernel.loops));
-      s.form = s.a.reading == Reading::scalar   ? kernels::scalar_vector
-               : s.b.reading == Reading::scalar ? kernels::vector_scalar
-                                                : kernels::vector_vector;
+      s.loop = loop_of(n);
+      program.nanoseconds += s.loop.nanoseconds;
+      program.widest = std::max(program.widest, size_of(n.results[0].dtype));
+      std::string arguments;
+      for (size_t i = 0; i < n.inputs.size(); ++i) {
+        program.widest = std::max(program.widest, size_of(spec_of(n.inputs[i]).dtype));
+        s.in[i] = operand(n.inputs[i], n);
+        arguments += (i ? ", " : "") + text(s.in[i]);
+      }
+      s.form = s.in[0].reading == Reading::scalar   ? kernels::scalar_vector
+               : s.in[1].reading == Reading::scalar ? kernels::vector_scalar
+                                                    : kernels::vector_vector;
       if (n.op->attrs) s.attrs = std::make_shared<const Attrs>(*n.op->attrs, n.attrs);
-      for (const Value& v : n.inputs)  // a loop may write where it reads
-        if (auto found = registers.find(v.node); found != registers.end() && last_use[v.node] == k)
-          busy[found->second] = 0;
+      auto let_go = [&](bool same_type) {
+        for (const Value& v : n.inputs)
+          if (auto found = registers.find(v.node); found != registers.end() && last_use[v.node] == k)
+            if ((spec_of(v).dtype == n.results[0].dtype) == same_type) busy[found->second] = 0;
+      };
+      let_go(true);  // a loop may write where it reads, if elements are of one type
       auto free = std::find(busy.begin(), busy.end(), 0);
       s.to = static_cast<size_t>(free - busy.begin());
       if (free == busy.end()) busy.push_back(1);
       else *free = 1;
+      let_go(false);
       registers[&n] = s.to;
       program.program += (k ? "; " : "") +
                          std::string(k + 1 < members.size() ? "t" + std::to_string(s.to) + " = " : "") + n.op->name +
-                         "(" + text(s.a) + (s.binary ? ", " + text(s.b) : "") + ")";
+                         "(" + arguments + ")";
       program.steps.push_back(std::move(s));
     }
     auto rows = static_cast<size_t>(std::count(program.readings.begin(), program.readings.end(), Reading::row));
