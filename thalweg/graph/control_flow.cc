@@ -252,7 +252,57 @@ std::vector<DType> result_dtypes(const FunctionBody& f) {
   return dtypes;
 }
 
+template <class A> A* attrs_if(const Node& n, const Op& stateful, const Op& stateless) {
+  bool is_one = (n.op == &stateful || n.op == &stateless) && !n.is_constant();
+  return is_one ? static_cast<A*>(n.attrs.get()) : nullptr;
+}
+
 }  // namespace
+
+std::optional<Flow> flow_of(const Node& n) {
+  Flow flow = {{}, false, 1};
+  if (auto* choice = attrs_if<IfAttrs>(n, If, StatelessIf)) flow.functions = {choice->then_branch, choice->else_branch};
+  else if (auto* choices = attrs_if<CaseAttrs>(n, Case, StatelessCase)) flow.functions = choices->branches;
+  else if (auto* loop = attrs_if<WhileAttrs>(n, While, StatelessWhile)) flow = {{loop->cond, loop->body}, true, 0};
+  if (flow.functions.empty() || n.inputs.size() < flow.first_input) return {};
+  for (const FunctionAttr& f : flow.functions) {
+    size_t results = flow.is_loop && &f == &flow.functions[0] ? 1 : n.results.size();
+    if (!f || f->num_arguments() != n.inputs.size() - flow.first_input || f->num_results() != results) return {};
+  }
+  return flow;
+}
+
+void set_functions(Node& n, const std::vector<FunctionAttr>& functions) {
+  std::vector<DType> in, out;
+  std::vector<Shape> shapes;
+  for (const Value& v : n.inputs) in.push_back(v.node->results[static_cast<size_t>(v.index)].dtype);
+  for (const Spec& s : n.results) {
+    out.push_back(s.dtype);
+    shapes.push_back(s.shape);
+  }
+  auto set_shapes = [&](std::vector<Shape>& known) {
+    if (!known.empty()) known = shapes;
+  };
+  if (auto* loop = attrs_if<WhileAttrs>(n, While, StatelessWhile)) {
+    loop->T = in;
+    loop->cond = functions[0];
+    loop->body = functions[1];
+    return set_shapes(loop->output_shapes);
+  }
+  in.erase(in.begin());  // what chooses
+  if (auto* choice = attrs_if<IfAttrs>(n, If, StatelessIf)) {
+    choice->Tin = in;
+    choice->Tout = out;
+    choice->then_branch = functions[0];
+    choice->else_branch = functions[1];
+    set_shapes(choice->output_shapes);
+  } else if (auto* choices = attrs_if<CaseAttrs>(n, Case, StatelessCase)) {
+    choices->Tin = in;
+    choices->Tout = out;
+    choices->branches = functions;
+    set_shapes(choices->output_shapes);
+  }
+}
 
 std::vector<Tensor> apply_branches(const Tensor& choice, const std::vector<FunctionAttr>& bodies,
                                    std::span<const Tensor> inputs, bool is_if) {

@@ -5,6 +5,7 @@
 #include "thalweg/core/error.h"
 #include "thalweg/core/variable_resource.h"
 #include "thalweg/graph/control_dependencies.h"
+#include "thalweg/graph/control_flow.h"
 #include "thalweg/graph/gradient.h"
 #include "thalweg/graph/passes/pass.h"
 #include "thalweg/graph/run_state.h"
@@ -13,11 +14,13 @@
 namespace thalweg {
 namespace {
 
-// Effects run in program order and always: to wait for one says nothing, but keeps passes from touching who waits.
+// Effects run in program order and always: to wait for one says nothing, but keeps passes from touching who waits. Of
+// conditionals and loops only the effects inside always run; whoever waits for one waits for the rest of it too.
 graph::Graph without_idle_controls(const graph::Graph& graph) {
   graph::Graph made = graph.copy();
   for (graph::Node& n : made.nodes())
-    std::erase_if(n.controls, [](const graph::Node* c) { return c->has_effect() || c->is_constant(); });
+    std::erase_if(n.controls,
+                  [](const graph::Node* c) { return (c->has_effect() && !graph::flow_of(*c)) || c->is_constant(); });
   return made;
 }
 

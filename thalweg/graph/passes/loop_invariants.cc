@@ -3,7 +3,7 @@
 // are known here, of moderate size. The ops and their inputs stay the same: no bit changes.
 #include <algorithm>
 
-#include "thalweg/graph/function_body.h"
+#include "thalweg/graph/control_flow.h"
 #include "thalweg/graph/passes/pass.h"
 
 namespace thalweg::graph {
@@ -138,42 +138,27 @@ Node& append_loop(Graph& graph, const Node& loop, const Body& body, std::vector<
     values[n] = {&graph.append(*n, std::move(from), {}), 0};
     values[n].node->name = loop.name + "/" + n->name;
   }
-  auto dtypes = get_attr<std::vector<DType>>(loop, "T");
-  auto shapes = get_attr<std::vector<Shape>>(loop, "output_shapes");
-  auto condition = get_attr<FunctionAttr>(loop, "cond");
-  auto before = get_attr<FunctionAttr>(loop, "body");
-  Graph asks = condition->graph().copy();
+  const std::vector<FunctionAttr> before = flow_of(loop)->functions;
+  Graph asks = before[0]->graph().copy();
   for (const Value& v : body.needed()) {
     const Spec& spec = spec_of(v);
     inputs.push_back(values.at(v.node));
-    dtypes.push_back(spec.dtype);
-    if (!shapes.empty()) shapes.push_back(spec.shape);
     asks.arguments.push_back(&asks.add_placeholder(spec.dtype, spec.shape, v.node->name));
   }
   Node& made = graph.append(loop, std::move(inputs), std::move(controls));
   for (const Value& v : body.needed()) made.results.push_back(spec_of(v));
   made.dims.clear();
-  set_attr(*made.op, made.attrs, "T", dtypes);
-  set_attr(*made.op, made.attrs, "output_shapes", shapes);
-  set_attr(*made.op, made.attrs, "cond",
-           FunctionAttr(std::make_shared<FunctionBody>(condition->name(), std::move(asks))));
-  set_attr(*made.op, made.attrs, "body", FunctionAttr(std::make_shared<FunctionBody>(before->name(), body.rest())));
+  set_functions(made, {std::make_shared<FunctionBody>(before[0]->name(), std::move(asks)),
+                       std::make_shared<FunctionBody>(before[1]->name(), body.rest())});
   return made;
-}
-
-bool is_loop(const Node& n) {
-  static const Op *const pure = find_op("StatelessWhile"), *const stateful = find_op("While");
-  return !n.is_constant() && (n.op == pure || n.op == stateful);
 }
 
 void run(Graph& graph) {
   std::map<const Node*, std::unique_ptr<const Body>> bodies;
   for (const Node& n : graph.nodes()) {
-    if (!is_loop(n)) continue;
-    auto body = get_attr<FunctionAttr>(n, "body"), condition = get_attr<FunctionAttr>(n, "cond");
-    if (!body || !condition || body->num_arguments() != n.inputs.size() || body->num_results() != n.inputs.size())
-      continue;
-    auto split = std::make_unique<const Body>(n, *body);
+    std::optional<Flow> flow = flow_of(n);
+    if (!flow || !flow->is_loop) continue;
+    auto split = std::make_unique<const Body>(n, *flow->functions[1]);
     if (!split->moved().empty()) bodies[&n] = std::move(split);
   }
   if (bodies.empty()) return;

@@ -84,9 +84,12 @@ void copy_attrs(const Node& from, const Op& to, const Attrs& attrs) {
 
 std::span<const Pass* const> all_passes() {
   static constexpr const Pass* passes[] = {
-      &inline_calls,        &prune,           &merge_reads,          &fold_constants,
-      &simplify_arithmetic, &loop_invariants, &merge_subexpressions, &channels_last,
-      &fuse_contractions,   &keep_filters,    &fuse_elementwise,
+      &inline_calls,         &prune,
+      &merge_reads,          &fold_constants,
+      &simplify_arithmetic,  &loop_invariants,
+      &merge_subexpressions, &prune_results,
+      &channels_last,        &fuse_contractions,
+      &keep_filters,         &fuse_elementwise,
   };
   return passes;
 }

@@ -23,6 +23,7 @@ extern const Pass fold_constants;        // what is known now is computed now
 extern const Pass simplify_arithmetic;   // x * 1, transposes of transposes, casts to the same type
 extern const Pass loop_invariants;       // what no turn of a loop changes is computed before it
 extern const Pass merge_subexpressions;  // what is computed twice is computed once
+extern const Pass prune_results;         // results of conditionals and values of loops that nobody reads go away
 
 extern const Pass channels_last;      // images of convolutions are brought once into the order that kernels want
 extern const Pass fuse_contractions;  // matmul or convolution + bias + activation
