@@ -165,6 +165,29 @@ def functions(tf):
             y = tf.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, y * y + x), (tf.constant(0), x))[1]
         return tape.gradient(y, x)
 
+    def loop_in_a_branch(x):
+        def loop():
+            return tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * x), (tf.constant(0), x))[1]
+
+        return tf.cond(x > 0, loop, lambda: x * 2.0)
+
+    @case(scalar(1.1))
+    def gradient_of_a_loop_in_a_branch(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = loop_in_a_branch(x)
+        return tape.gradient(y, x)
+
+    @case(scalar(-1.1))
+    def second_gradient_of_a_loop_in_a_branch(x):
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = loop_in_a_branch(x)
+            first = inner.gradient(y, x)
+        return first + outer.gradient(first, x)
+
     @case(array(3))
     def second_gradient(x):
         with tf.GradientTape() as outer:

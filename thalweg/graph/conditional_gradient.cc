@@ -5,10 +5,17 @@
 #include "thalweg/graph/gradient.h"
 #include "thalweg/ops/creation.h"
 #include "thalweg/ops/indexed_slices.h"
+#include "thalweg/ops/tensor_list.h"
 #include "thalweg/ops/variable_ops.h"
 
 namespace thalweg::graph {
 namespace {
+
+// What stands for a value that only another branch has; a list rather than a bare handle, so that files can hold it.
+Tensor nothing_of(DType dtype) {
+  return dtype == DType::variant ? empty_tensor_list(-1, DType::float32)
+                                 : zeros(std::vector<int64_t>{}, {.dtype = dtype});
+}
 
 /// Every branch returns the results, then what it saved, with a scalar for each thing that another one saves.
 FunctionAttr forward_of(const std::vector<FunctionAttr>& bodies, size_t branch) {
@@ -22,8 +29,7 @@ FunctionAttr forward_of(const std::vector<FunctionAttr>& bodies, size_t branch) 
       const Gradient& g = bodies[k]->gradient();
       for (size_t i = 0; i < g.num_saved(); ++i) {
         size_t at = bodies[k]->num_results() + i;
-        results.push_back(k == branch ? all[at]
-                                      : zeros(std::vector<int64_t>{}, {.dtype = g.forward->result(at).dtype}));
+        results.push_back(k == branch ? all[at] : nothing_of(g.forward->result(at).dtype));
       }
     }
     return results;

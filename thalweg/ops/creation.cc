@@ -15,7 +15,7 @@
 #include "thalweg/ops/integers.h"
 #include "thalweg/ops/reduction.h"
 #include "thalweg/ops/shaping.h"
-#include "thalweg/ops/tensor_list.h"
+#include "thalweg/ops/variants.h"
 
 namespace thalweg {
 namespace {

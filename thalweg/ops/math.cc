@@ -20,7 +20,7 @@
 #include "thalweg/ops/math_complex.h"
 #include "thalweg/ops/math_elementary.h"
 #include "thalweg/ops/selection.h"
-#include "thalweg/ops/tensor_list.h"
+#include "thalweg/ops/variants.h"
 
 namespace thalweg {
 namespace {

@@ -1,26 +1,11 @@
-// Optionals: tensors behind a handle, or none. TensorFlow's conditionals pass what their gradients need in them.
+#include "thalweg/ops/optional.h"
+
 #include "thalweg/core/error.h"
 #include "thalweg/core/tensor_list.h"
 #include "thalweg/ops/op.h"
 
 namespace thalweg {
 namespace {
-
-class OptionalResource : public Resource {
- public:
-  OptionalResource(std::vector<Tensor> components, int nesting)
-      : components_(std::move(components)), nesting_(nesting) {}
-  std::string describe() const override {
-    return components_.empty() ? "an empty optional"
-                               : "an optional of " + std::to_string(components_.size()) + " tensors";
-  }
-  const std::vector<Tensor>& components() const { return components_; }
-  int nesting() const { return nesting_; }
-
- private:
-  std::vector<Tensor> components_;
-  int nesting_;  // of optionals inside optionals
-};
 
 void put(const KernelCall& c, std::vector<Tensor> components, int nesting) {
   *c.output<ResourceHandle>() = std::make_shared<OptionalResource>(std::move(components), nesting);

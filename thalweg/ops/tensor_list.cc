@@ -1,7 +1,5 @@
 #include "thalweg/ops/tensor_list.h"
 
-#include <array>
-
 #include "thalweg/core/convert.h"
 #include "thalweg/core/error.h"
 #include "thalweg/ops/apply.h"
@@ -373,57 +371,6 @@ Tensor tensor_list_length(const Tensor& handle) { return apply1(TensorListLength
 Tensor tensor_list_resize(const Tensor& handle, const Tensor& size) { return apply1(TensorListResize, {handle, size}); }
 Tensor tensor_list_element_shape(const Tensor& handle) {
   return apply1(TensorListElementShape, {handle}, ElementShapeAttrs{DType::int32});
-}
-
-namespace {
-// The ops that a kernel calls belong to no tape and no trace.
-class Unobserved {
- public:
-  Unobserved() : before_(thread_state) {
-    thread_state.tracer = nullptr;
-    thread_state.recorder = nullptr;
-  }
-  ~Unobserved() {
-    thread_state.tracer = before_.tracer;
-    thread_state.recorder = before_.recorder;
-  }
-  Unobserved(const Unobserved&) = delete;
-  Unobserved& operator=(const Unobserved&) = delete;
-
- private:
-  const ThreadState before_;
-};
-}  // namespace
-
-ResourceHandle add_variants(const ResourceHandle& x, const ResourceHandle& y) {
-  const TensorListResource &a = list_of(x), &b = list_of(y);
-  if (a.element_dtype() != b.element_dtype())
-    throw InvalidArgumentError(
-        "Trying to add two lists of tensors of different dtypes: " + std::string(name_of(a.element_dtype())) + " and " +
-        std::string(name_of(b.element_dtype())));
-  if (a.size() != b.size())
-    throw InvalidArgumentError("Trying to add two lists of tensors with different lengths. One is size " +
-                               std::to_string(a.size()) + " and other is size " + std::to_string(b.size()));
-  if (!a.element_shape().is_compatible_with(b.element_shape()))
-    throw InvalidArgumentError("Trying to add two lists of tensors with incompatible element shapes: " +
-                               a.element_shape().brackets() + " and " + b.element_shape().brackets());
-  const Unobserved unobserved;
-  auto sum = std::make_shared<TensorListResource>(a);
-  sum->set_element_shape(a.element_shape().merge_with(b.element_shape()));
-  sum->merge(b, [](const Tensor& own, const Tensor& other) { return add_n(std::array{own, other}); });
-  return sum;
-}
-
-ResourceHandle zeros_of_variant(const ResourceHandle& x) {
-  if (!x) return x;
-  const Unobserved unobserved;
-  auto zeros = std::make_shared<TensorListResource>(list_of(x));
-  Tensor latest;  // elements mostly have one shape, and can then share their zeros
-  zeros->transform([&](const Tensor& element) {
-    bool fits = latest.defined() && element.dtype() != DType::variant && latest.shape() == element.shape();
-    return fits ? latest : latest = zeros_like(element);
-  });
-  return zeros;
 }
 
 }  // namespace thalweg

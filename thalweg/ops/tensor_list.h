@@ -54,8 +54,4 @@ THALWEG_API ConcatenatedList tensor_list_concat(const Tensor& handle, const Tens
 /// The list of pieces of these lengths along the first axis of a tensor.
 THALWEG_API Tensor tensor_list_split(const Tensor& tensor, const Tensor& element_shape, const Tensor& lengths);
 
-/// What AddN and ZerosLike do with variants: sums and zeros element by element, in place of the ones that are there.
-ResourceHandle add_variants(const ResourceHandle& x, const ResourceHandle& y);
-ResourceHandle zeros_of_variant(const ResourceHandle& x);
-
 }  // namespace thalweg
