@@ -138,8 +138,8 @@ Node& append_loop(Graph& graph, const Node& loop, const Body& body, std::vector<
     values[n] = {&graph.append(*n, std::move(from), {}), 0};
     values[n].node->name = loop.name + "/" + n->name;
   }
-  const std::vector<FunctionAttr> before = flow_of(loop)->functions;
-  Graph asks = before[0]->graph().copy();
+  const auto condition = get_attr<FunctionAttr>(loop, "cond"), before = get_attr<FunctionAttr>(loop, "body");
+  Graph asks = condition->graph().copy();
   for (const Value& v : body.needed()) {
     const Spec& spec = spec_of(v);
     inputs.push_back(values.at(v.node));
@@ -148,8 +148,8 @@ Node& append_loop(Graph& graph, const Node& loop, const Body& body, std::vector<
   Node& made = graph.append(loop, std::move(inputs), std::move(controls));
   for (const Value& v : body.needed()) made.results.push_back(spec_of(v));
   made.dims.clear();
-  set_functions(made, {std::make_shared<FunctionBody>(before[0]->name(), std::move(asks)),
-                       std::make_shared<FunctionBody>(before[1]->name(), body.rest())});
+  set_functions(made, {std::make_shared<FunctionBody>(condition->name(), std::move(asks)),
+                       std::make_shared<FunctionBody>(before->name(), body.rest())});
   return made;
 }
 
