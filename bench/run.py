@@ -4,7 +4,8 @@
     run.py BUILD_FOLDER [--only matmul_1000,exp_1m] [--rounds 2] [--no-peers] [--no-neighbour]
 
 Everything is measured in turn, round after round, and the best time of each counts: a machine that is slow for a minute
-is slow for all of them. One thread is pinned to one core. Ratios say how many times faster than the peer, which is TensorFlow unless the row names another;
+is slow for all of them. One thread is pinned to one core.
+Ratios say how many times faster than the peer, which is TensorFlow unless the row names another;
 `short` marks a target that is missed. A row `within floor` says how many times the bare kernels' time the workload takes.
 traced_* are functions, TensorFlow's are tf.function (traced_chain_1m: with jit_compile, so XLA), its ResNet-50 is frozen;
 while_loop_turn is one turn of a loop, question_* one question about a tensor (`if`, cond, or without a function), resnet50_trace

@@ -5,15 +5,11 @@ from thalweg._thalweg import Tensor, VariableBase, convert_to_tensor
 from thalweg.specs import TensorSpec
 
 
-def spec_of(tensor):
-    return TensorSpec(tensor.shape, tensor.dtype)
-
-
 def packed(structure, results):
     """The structure with results in its places; None stays None."""
     remaining = iter(results)
     leaves = [None if leaf is None else next(remaining) for leaf in nest.flatten(structure)]
-    return nest.pack_sequence_as(structure, leaves) if nest.is_nested(structure) else leaves[0]
+    return nest.pack_sequence_as(structure, leaves)
 
 
 def parameters_of(signature, args, kwargs):
@@ -34,15 +30,9 @@ def parameters_of(signature, args, kwargs):
 
 def leaf_paths(name, value):
     """A name for every leaf of an argument: its own, and the way to the leaf."""
-    if isinstance(value, dict):
-        children = [(key, value[key]) for key in sorted(value)]
-    elif isinstance(value, tuple) and hasattr(value, "_fields"):
-        children = list(zip(value._fields, value))
-    elif nest.is_nested(value):
-        children = list(enumerate(value))
-    else:
+    if not nest.is_nested(value):
         return [name]
-    return [path for key, child in children for path in leaf_paths(f"{name}_{key}", child)]
+    return [path for key, child in nest._named_children(value) for path in leaf_paths(f"{name}_{key}", child)]
 
 
 def type_text(value):
@@ -53,8 +43,8 @@ def type_text(value):
         return f"VariableSpec(shape={tuple(value.shape)}, dtype={value.dtype!r}, trainable={value.trainable}, alias_id=0)"
     if isinstance(value, dict):
         return "Dict[" + ", ".join(f"[{key!r}, {type_text(item)}]" for key, item in value.items()) + "]"
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        items = ", ".join(f"[{key!r}, {type_text(item)}]" for key, item in zip(value._fields, value))
+    if nest._is_namedtuple(value):
+        items = ", ".join(f"[{key!r}, {type_text(item)}]" for key, item in nest._named_children(value))
         return f"{type(value).__name__}[{items}]"
     if nest.is_nested(value):
         return f"{'List' if isinstance(value, list) else 'Tuple'}[{', '.join(map(type_text, value))}]"
@@ -66,7 +56,7 @@ def _fitted(wanted, value, tensors):
     if isinstance(wanted, TensorSpec):
         tensor = convert_to_tensor(value, wanted.dtype)
         if not wanted.shape.is_compatible_with(tensor.shape):
-            raise TypeError(f"Can not cast {spec_of(tensor)!r} to {wanted!r}")
+            raise TypeError(f"Can not cast {TensorSpec.from_tensor(tensor)!r} to {wanted!r}")
         tensors.append(tensor)
     elif nest.is_nested(wanted):
         same = nest.is_nested(value) and isinstance(wanted, dict) == isinstance(value, dict) and len(value) == len(wanted)
@@ -130,8 +120,7 @@ class ConcreteFunction:
     def _takes_as_they_are(self, args):
         """Whether these are the tensors that the trace was made for, in order."""
         return len(args) == len(self._specs) and all(
-            isinstance(tensor, Tensor) and tensor.dtype == spec.dtype and spec.shape.is_compatible_with(tensor.shape)
-            for tensor, spec in zip(args, self._specs))
+            isinstance(tensor, Tensor) and spec.is_compatible_with(tensor) for tensor, spec in zip(args, self._specs))
 
     def _bound(self, args, kwargs):
         """The tensors of a call that looks like one of the Python function."""

@@ -8,7 +8,7 @@ import threading
 import weakref
 
 from thalweg import _thalweg, nest
-from thalweg._concrete_function import ConcreteFunction, leaf_paths, packed, parameters_of, spec_of
+from thalweg._concrete_function import ConcreteFunction, leaf_paths, packed, parameters_of
 from thalweg._thalweg import Tensor, VariableBase, convert_to_tensor
 from thalweg.errors import OperatorNotAllowedInGraphError
 from thalweg.specs import TensorSpec
@@ -135,7 +135,7 @@ class _Call:
                     leaf = convert_to_tensor(leaf, spec.dtype)
                 except (TypeError, ValueError) as error:
                     raise TypeError(f"Binding inputs to tf.function failed due to `{error}`.") from None
-                given = spec_of(leaf)
+                given = TensorSpec.from_tensor(leaf)
             if given.dtype != spec.dtype or not spec.shape.is_compatible_with(given.shape):
                 raise TypeError(f"Binding inputs to tf.function failed due to `Can not cast {given!r} to {spec!r}`. "
                                 f"Received args: {tuple(self.leaves)!r} and kwargs: {{}} for signature: {signature!r}.")
@@ -272,7 +272,7 @@ class Function(_thalweg.FunctionBase):
             results = self._python_function(*args, **kwargs)
             leaves = [_result_leaf(leaf) for leaf in nest.flatten(results)]
             present = [None if leaf is None else 0 for leaf in leaves]
-            structure = nest.pack_sequence_as(results, present) if nest.is_nested(results) else present[0]
+            structure = nest.pack_sequence_as(results, present)
             return [leaf for leaf in leaves if leaf is not None], structure
 
         if call.rest not in self._rests:

@@ -13,10 +13,6 @@ def _dtypes(signature):
     return [spec.dtype if isinstance(spec, TensorSpec) else spec for spec in nest.flatten(signature)]
 
 
-def _packed(structure, leaves):
-    return nest.pack_sequence_as(structure, leaves) if nest.is_nested(structure) else leaves[0]
-
-
 def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True,
            name=None, fn_output_signature=None):
     """What fn gives for each row, stacked."""
@@ -25,16 +21,16 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
     signature = fn_output_signature if fn_output_signature is not None else dtype
     flat = _tensors(elems)
     if signature is None:
-        signature = _packed(elems, [t.dtype for t in flat])
+        signature = nest.pack_sequence_as(elems, [t.dtype for t in flat])
     dtypes = _dtypes(signature)
 
     def body(*row):
-        result = fn(_packed(elems, row))
+        result = fn(nest.pack_sequence_as(elems, row))
         if nest.is_nested(signature):
             nest.assert_same_structure(signature, result)
         return [convert_to_tensor(leaf, dtype) for leaf, dtype in zip(nest.flatten(result), dtypes)]
 
-    return _packed(signature, _thalweg.over_rows(body, flat, [], False))
+    return nest.pack_sequence_as(signature, _thalweg.over_rows(body, flat, [], False))
 
 
 def _fold(fn, elems, initializer, backwards, collect):
@@ -48,7 +44,7 @@ def _fold(fn, elems, initializer, backwards, collect):
         state = [convert_to_tensor(leaf) for leaf in nest.flatten(initializer)]
 
     def body(*leaves):
-        value = fn(_packed(initializer, leaves[:len(state)]), _packed(elems, leaves[len(state):]))
+        value = fn(nest.pack_sequence_as(initializer, leaves[:len(state)]), nest.pack_sequence_as(elems, leaves[len(state):]))
         if nest.is_nested(initializer):
             nest.assert_same_structure(initializer, value)
         made = [convert_to_tensor(leaf, like.dtype) for leaf, like in zip(nest.flatten(value), state)]
@@ -59,7 +55,7 @@ def _fold(fn, elems, initializer, backwards, collect):
         found = found[len(state):]
         if first is not None:
             found = _thalweg.with_first_row(first, found, backwards)
-    return _packed(initializer, found)
+    return nest.pack_sequence_as(initializer, found)
 
 
 def foldl(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, name=None):
@@ -83,8 +79,8 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     structure = []
 
     def body(*row):
-        structure[:] = [fn(_packed(elems, row))]
+        structure[:] = [fn(nest.pack_sequence_as(elems, row))]
         return [convert_to_tensor(leaf) for leaf in nest.flatten(structure[0])]
 
     found = _thalweg.vectorized_map(body, _tensors(elems), fallback_to_while_loop, warn)
-    return _packed(structure[0], found)
+    return nest.pack_sequence_as(structure[0], found)

@@ -20,6 +20,13 @@ def _keys(mapping):
         raise TypeError(f"nest only supports dicts with sortable keys, got {list(mapping)}.") from None
 
 
+def _named_children(structure):
+    """(key, child) in the order of the leaves: keys of dictionaries, fields of named tuples, else positions."""
+    if isinstance(structure, Mapping):
+        return [(key, structure[key]) for key in _keys(structure)]
+    return list(zip(structure._fields, structure)) if _is_namedtuple(structure) else list(enumerate(structure))
+
+
 def _children(structure):
     return [structure[key] for key in _keys(structure)] if isinstance(structure, Mapping) else list(structure)
 

@@ -75,9 +75,8 @@ PyObject* refuse_array(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) 
   });
 }
 constexpr const char* what_to_do =
-    " has no value while its function is traced. Keep it a tensor (tf.cond, tf.while_loop, tf.cast), return it, show "
-    "it "
-    "with tf.print, or work on its value in a tf.py_function.";
+    " has no value while its function is traced. Keep it a tensor (tf.cond, tf.while_loop, tf.cast), return it, "
+    "show it with tf.print, or work on its value in a tf.py_function.";
 PyObject* refuse_number(PyObject* self) {
   return guarded([&]() -> PyObject* {
     throw TypeError("The symbolic tf.Tensor " + name_of_symbol(tensor_of(self)) + what_to_do);
