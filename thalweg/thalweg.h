@@ -69,6 +69,7 @@
 #include "thalweg/ops/random_generator.h"
 #include "thalweg/ops/random_stateless.h"
 #include "thalweg/ops/ranges.h"
+#include "thalweg/ops/recurrent.h"
 #include "thalweg/ops/reduction.h"
 #include "thalweg/ops/scan.h"
 #include "thalweg/ops/scatter.h"
