@@ -5,6 +5,7 @@
 #include "thalweg/core/threads.h"
 #include "thalweg/kernels/gemm_kernel.h"
 #include "thalweg/kernels/lstm_gates.h"
+#include "thalweg/kernels/transpose_tile.h"
 
 namespace thalweg::kernels {
 namespace {
@@ -25,15 +26,12 @@ void join_rows(const float* x, int64_t inputs, const float* h, int64_t units, in
   }
 }
 
-// to [columns, rows] = from [rows, columns] transposed, which lies whole.
-void transpose(const float* from, int64_t rows, int64_t columns, float* to) {
-  constexpr int64_t tile = 16;
-  parallel_for((columns + tile - 1) / tile, static_cast<double>(rows * tile), [&](int64_t begin, int64_t end) {
-    for (int64_t strip = begin * tile; strip < std::min(columns, end * tile); strip += tile)
-      for (int64_t first = 0; first < rows; first += tile)
-        for (int64_t j = strip; j < std::min(columns, strip + tile); ++j)
-          for (int64_t i = first; i < std::min(rows, first + tile); ++i) to[j * rows + i] = from[i * columns + j];
-  });
+// to[column][row] = from[row][column]; rows of `to` are `stride` apart.
+void transpose(const float* from, int64_t rows, int64_t columns, float* to, int64_t stride) {
+  constexpr int64_t tile = transpose_tile_size<uint32_t>;
+  for (int64_t j = 0; j < columns; j += tile)
+    transpose_strip(reinterpret_cast<const uint32_t*>(from + j), columns, reinterpret_cast<uint32_t*>(to + j * stride),
+                    stride, rows, std::min(tile, columns - j));
 }
 
 void add_to(const float* from, int64_t count, float* to) {
@@ -109,13 +107,15 @@ void lstm_grad(const LstmShape& s, const LstmInputs& in, const LstmStates<const 
   std::fill_n(out.b, width, 0.0f);
 
   float* dgates = scratch;
-  float* joined = dgates + whole_lines(sequence * width);
+  float* joined = dgates + whole_lines(sequence * width);     // x and h of the step before: [inputs + units, sequence]
   float* recurrent = joined + whole_lines(sequence * depth);  // w's rows of h, transposed: [4 * units, units]
   float* sums = recurrent + whole_lines(s.units * width);     // of b and the peephole weights, by chunk
   const int64_t most_rows = s.rows_of_chunk(), sums_size = whole_lines(7 * s.units);
   if (sequence > 0 && s.units > 0) {
     std::fill_n(sums, chunks(s) * sums_size, 0.0f);
-    transpose(in.w + s.inputs * width, s.units, width, recurrent);
+    parallel_chunks(s.units, 16, [&](int64_t begin, int64_t end) {
+      transpose(in.w + (s.inputs + begin) * width, end - begin, width, recurrent + begin, s.units);
+    });
     KeptFilter packed;
     parallel_chunks(s.batch, most_rows, [&](int64_t begin, int64_t end) {
       const int64_t rows = end - begin;
@@ -143,8 +143,9 @@ void lstm_grad(const LstmShape& s, const LstmInputs& in, const LstmStates<const 
                          .peephole_grad = s.use_peephole ? sum + width : nullptr});
         real_gemm<float>(rows, s.units, width, {dgates + row * width, width, 1}, {recurrent, s.units, 1},
                          out.h_prev + begin * s.units, s.units, false, most_rows < s.batch, nullptr, &packed);
-        join_rows(in.x + row * s.inputs, s.inputs, t > 0 ? states.h + at - state : in.h_prev + begin * s.units, s.units,
-                  rows, joined + row * depth);
+        transpose(in.x + row * s.inputs, rows, s.inputs, joined + row, sequence);
+        transpose(t > 0 ? states.h + at - state : in.h_prev + begin * s.units, rows, s.units,
+                  joined + s.inputs * sequence + row, sequence);
       }
     });
     for (int64_t chunk = 0; chunk < chunks(s); ++chunk) {
@@ -155,7 +156,7 @@ void lstm_grad(const LstmShape& s, const LstmInputs& in, const LstmStates<const 
     }
   }
   // What no step waits for: one product each for all of them.
-  real_gemm<float>(depth, width, sequence, {joined, 1, depth}, {dgates, width, 1}, out.w, width, false, false);
+  real_gemm<float>(depth, width, sequence, {joined, sequence, 1}, {dgates, width, 1}, out.w, width, false, false);
   real_gemm<float>(sequence, s.inputs, width, {dgates, width, 1}, {in.w, 1, width}, out.x, s.inputs, false, false);
 }
 
