@@ -5,7 +5,11 @@ STAGES = ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2))  # of ResNet-50: wi
 
 def _training(tf, shapes, model):
     """A step of Adam on the loss of `model(weights, x)`."""
-    weights = [tf.Variable(tf.random.uniform(shape, -1, 1) * 0.05) for shape in shapes]
+    return training_of(tf, [tf.Variable(tf.random.uniform(shape, -1, 1) * 0.05) for shape in shapes], model)
+
+
+def training_of(tf, weights, model):
+    """The same for variables that are there."""
     slots = [(tf.Variable(tf.zeros_like(w)), tf.Variable(tf.zeros_like(w))) for w in weights]
 
     def step(x, labels):

@@ -63,6 +63,7 @@ WORKLOADS = {
     "traced_chain_1m": {"target": ("times", 1.3), "floor": ["engine/copy_1m"]},
     "traced_mlp_step": {"target": ("times", 3), "also": {"JAX": 1.5}, "floor": ["floor/mlp_step"], "within": 1.3},
     "traced_cnn_step": {"target": ("times", 1.8), "floor": ["floor/cnn_step"], "within": 1.25},
+    "traced_lstm_step": {"target": ("times", 2), "also": {"PyTorch": 1.4}},
     "while_loop_turn": {"target": ("times", 8)},
     "resnet50_b1": {"target": ("times", 1.3), "also": {"PyTorch": 1}, "floor": ["resnet50_forward"]},
     "resnet50_trace": {"target": ("times", 5), "slow": True},

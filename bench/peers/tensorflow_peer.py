@@ -133,6 +133,19 @@ def repeated(made, wrap=lambda step: step):
     return run
 
 
+def lstm_step(_):
+    """Keras's LSTM over rows of images, of which the last output is classified: the step, and what it is called with."""
+    layers = [tf.keras.layers.LSTM(128), tf.keras.layers.Dense(10)]
+    x, labels = uniform(32, 28, 28), tf.range(32) % 10
+
+    def model(_, x):
+        return layers[1](layers[0](x))
+
+    model(None, x)
+    weights = [w for layer in layers for w in layer.trainable_weights]
+    return models.training_of(tf, weights, model), (x, labels)
+
+
 def traced_add():
     x, y = tf.constant(1.0), tf.constant(2.0)
     f = tf.function(lambda a, b: a + b)
@@ -199,6 +212,7 @@ WORKLOADS = {
     "traced_chain_1m": one_input(tf.function(models.chain(tf), jit_compile=True), MILLION),
     "traced_mlp_step": repeated(models.mlp_step, tf.function),
     "traced_cnn_step": repeated(models.cnn_step, tf.function),
+    "traced_lstm_step": repeated(lstm_step, tf.function),
     "while_loop_turn": while_loop_turn,
     "resnet50_b1": resnet50,
     "resnet50_trace": resnet50_trace,

@@ -59,6 +59,33 @@ def adam():
     return seconds(torch.optim.Adam([parameters], fused=True).step)
 
 
-for name, run in {"adam_10m": adam, "resnet50_b1": resnet50}.items():
+class Lstm(nn.Module):
+    """Rows of images, of which the last output is classified."""
+
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(28, 128, batch_first=True)
+        self.classes = nn.Linear(128, 10)
+
+    def forward(self, x):
+        return self.classes(self.lstm(x)[0][:, -1])
+
+
+def lstm_step():
+    """A training step with fused Adam."""
+    model = Lstm()
+    optimizer = torch.optim.Adam(model.parameters(), fused=True)
+    x, labels = torch.rand(32, 28, 28) * 2 - 1, torch.arange(32) % 10
+
+    def step():
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), labels)
+        loss.backward()
+        optimizer.step()
+
+    return seconds(step)
+
+
+for name, run in {"adam_10m": adam, "resnet50_b1": resnet50, "traced_lstm_step": lstm_step}.items():
     if not options.only or name in options.only.split(","):
         print(name, run(), flush=True)
