@@ -27,18 +27,25 @@ template <bool peephole> [[gnu::always_inline]] inline void gates_body(const Gat
         in += wci[j] * before;
         forget += wcf[j] * before;
       }
-      const float i = scalar::sigmoid(in), f = scalar::sigmoid(forget), ci = scalar::tanh(gate_c[j] + bias_c[j]);
-      float cs = f * before + i * ci;
+      to_i[j] = scalar::sigmoid(in);
+      to_f[j] = scalar::sigmoid(forget);
+    }
+#pragma GCC ivdep
+    for (int64_t j = 0; j < units; ++j) {
+      const float ci = scalar::tanh(gate_c[j] + bias_c[j]);
+      float cs = to_f[j] * previous[j] + to_i[j] * ci;
       cs = cs > clip ? clip : cs;  // NaN stays
       cs = cs < -clip ? -clip : cs;
+      to_ci[j] = ci;
+      to_cs[j] = cs;
+    }
+#pragma GCC ivdep
+    for (int64_t j = 0; j < units; ++j) {
+      const float cs = to_cs[j];
       float out = gate_o[j] + bias_o[j];
       if constexpr (peephole) out += wco[j] * cs;
       const float o = scalar::sigmoid(out), co = scalar::tanh(cs);
-      to_i[j] = i;
-      to_cs[j] = cs;
-      to_f[j] = f;
       to_o[j] = o;
-      to_ci[j] = ci;
       to_co[j] = co;
       to_h[j] = o * co;
     }
