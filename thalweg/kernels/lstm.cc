@@ -34,6 +34,11 @@ void transpose(const float* from, int64_t rows, int64_t columns, float* to, int6
                     stride, rows, std::min(tile, columns - j));
 }
 
+// Of a sequence; the other sizes may be huge where one is 0.
+int64_t count(int64_t time, int64_t batch, int64_t features) {
+  return time == 0 || batch == 0 || features == 0 ? 0 : time * batch * features;
+}
+
 void add_to(const float* from, int64_t count, float* to) {
   for (int64_t j = 0; j < count; ++j) to[j] += from[j];
 }
@@ -50,11 +55,13 @@ int64_t LstmShape::rows_of_chunk() const {
 }
 
 int64_t LstmShape::forward_scratch() const {
+  if (empty()) return 0;
   const int64_t rows = rows_of_chunk();
   return chunks(*this) * (whole_lines(rows * (inputs + units)) + whole_lines(rows * 4 * units));
 }
 
 int64_t LstmShape::backward_scratch() const {
+  if (empty()) return 0;
   return whole_lines(steps * batch * 4 * units) + whole_lines(steps * batch * (inputs + units)) +
          whole_lines(units * 4 * units) + chunks(*this) * whole_lines((4 + 3) * units);
 }
@@ -62,8 +69,8 @@ int64_t LstmShape::backward_scratch() const {
 void lstm(const LstmShape& s, const LstmInputs& in, const LstmStates<float>& out, float* scratch) {
   const int64_t state = s.batch * s.units, depth = s.inputs + s.units, width = 4 * s.units;
   for (float* p : {out.i, out.cs, out.f, out.o, out.ci, out.co, out.h})
-    std::fill_n(p + s.steps * state, (s.time - s.steps) * state, 0.0f);
-  if (state == 0 || s.steps == 0) return;
+    std::fill(p + count(s.steps, s.batch, s.units), p + count(s.time, s.batch, s.units), 0.0f);
+  if (s.empty()) return;
   const int64_t most_rows = s.rows_of_chunk();
   const int64_t joined_size = whole_lines(most_rows * depth), gates_size = whole_lines(most_rows * width);
   KeptFilter packed;  // the weights, for this call
@@ -100,59 +107,64 @@ void lstm(const LstmShape& s, const LstmInputs& in, const LstmStates<float>& out
 void lstm_grad(const LstmShape& s, const LstmInputs& in, const LstmStates<const float>& states, const float* cs_grad,
                const float* h_grad, const LstmGradients& out, float* scratch) {
   const int64_t state = s.batch * s.units, depth = s.inputs + s.units, width = 4 * s.units;
-  const int64_t sequence = s.steps * s.batch, peephole = s.use_peephole ? 3 * s.units : 0;
-  std::fill_n(out.x + sequence * s.inputs, (s.time - s.steps) * s.batch * s.inputs, 0.0f);
+  std::fill(out.x + count(s.empty() ? 0 : s.steps, s.batch, s.inputs), out.x + count(s.time, s.batch, s.inputs), 0.0f);
   for (float* p : {out.cs_prev, out.h_prev}) std::fill_n(p, state, 0.0f);
   for (float* p : {out.wci, out.wcf, out.wco}) std::fill_n(p, s.units, 0.0f);
   std::fill_n(out.b, width, 0.0f);
+  if (s.empty()) {
+    std::fill_n(out.w, depth * width, 0.0f);
+    return;
+  }
 
+  const int64_t sequence = s.steps * s.batch;
   float* dgates = scratch;
   float* joined = dgates + whole_lines(sequence * width);     // x and h of the step before: [inputs + units, sequence]
   float* recurrent = joined + whole_lines(sequence * depth);  // w's rows of h, transposed: [4 * units, units]
   float* sums = recurrent + whole_lines(s.units * width);     // of b and the peephole weights, by chunk
   const int64_t most_rows = s.rows_of_chunk(), sums_size = whole_lines(7 * s.units);
-  if (sequence > 0 && s.units > 0) {
-    std::fill_n(sums, chunks(s) * sums_size, 0.0f);
-    parallel_chunks(s.units, 16, [&](int64_t begin, int64_t end) {
-      transpose(in.w + (s.inputs + begin) * width, end - begin, width, recurrent + begin, s.units);
-    });
-    KeptFilter packed;
-    parallel_chunks(s.batch, most_rows, [&](int64_t begin, int64_t end) {
-      const int64_t rows = end - begin;
-      float* sum = sums + begin / most_rows * sums_size;
-      for (int64_t t = s.steps - 1; t >= 0; --t) {
-        const int64_t at = t * state + begin * s.units, row = t * s.batch + begin;
-        lstm_gates_grad({.rows = rows,
-                         .units = s.units,
-                         .i = states.i + at,
-                         .cs = states.cs + at,
-                         .f = states.f + at,
-                         .o = states.o + at,
-                         .ci = states.ci + at,
-                         .co = states.co + at,
-                         .cs_prev = t > 0 ? states.cs + at - state : in.cs_prev + begin * s.units,
-                         .wci = s.use_peephole ? in.wci : nullptr,
-                         .wcf = in.wcf,
-                         .wco = in.wco,
-                         .cs_grad = cs_grad + at,
-                         .h_grad = h_grad + at,
-                         .dh = out.h_prev + begin * s.units,
-                         .dcs = out.cs_prev + begin * s.units,
-                         .dgates = dgates + row * width,
-                         .bias_grad = sum,
-                         .peephole_grad = s.use_peephole ? sum + width : nullptr});
-        real_gemm<float>(rows, s.units, width, {dgates + row * width, width, 1}, {recurrent, s.units, 1},
-                         out.h_prev + begin * s.units, s.units, false, most_rows < s.batch, nullptr, &packed);
-        transpose(in.x + row * s.inputs, rows, s.inputs, joined + row, sequence);
-        transpose(t > 0 ? states.h + at - state : in.h_prev + begin * s.units, rows, s.units,
-                  joined + s.inputs * sequence + row, sequence);
-      }
-    });
-    for (int64_t chunk = 0; chunk < chunks(s); ++chunk) {
-      add_to(sums + chunk * sums_size, width, out.b);
-      const float* weights = sums + chunk * sums_size + width;
-      if (peephole > 0)
-        for (float* to : {out.wci, out.wcf, out.wco}) add_to(weights, s.units, to), weights += s.units;
+  std::fill_n(sums, chunks(s) * sums_size, 0.0f);
+  parallel_chunks(s.units, 16, [&](int64_t begin, int64_t end) {
+    transpose(in.w + (s.inputs + begin) * width, end - begin, width, recurrent + begin, s.units);
+  });
+  KeptFilter packed;
+  parallel_chunks(s.batch, most_rows, [&](int64_t begin, int64_t end) {
+    const int64_t rows = end - begin;
+    float* sum = sums + begin / most_rows * sums_size;
+    for (int64_t t = s.steps - 1; t >= 0; --t) {
+      const int64_t at = t * state + begin * s.units, row = t * s.batch + begin;
+      lstm_gates_grad({.rows = rows,
+                       .units = s.units,
+                       .i = states.i + at,
+                       .cs = states.cs + at,
+                       .f = states.f + at,
+                       .o = states.o + at,
+                       .ci = states.ci + at,
+                       .co = states.co + at,
+                       .cs_prev = t > 0 ? states.cs + at - state : in.cs_prev + begin * s.units,
+                       .wci = s.use_peephole ? in.wci : nullptr,
+                       .wcf = in.wcf,
+                       .wco = in.wco,
+                       .cs_grad = cs_grad + at,
+                       .h_grad = h_grad + at,
+                       .dh = out.h_prev + begin * s.units,
+                       .dcs = out.cs_prev + begin * s.units,
+                       .dgates = dgates + row * width,
+                       .bias_grad = sum,
+                       .peephole_grad = s.use_peephole ? sum + width : nullptr});
+      real_gemm<float>(rows, s.units, width, {dgates + row * width, width, 1}, {recurrent, s.units, 1},
+                       out.h_prev + begin * s.units, s.units, false, most_rows < s.batch, nullptr, &packed);
+      transpose(in.x + row * s.inputs, rows, s.inputs, joined + row, sequence);
+      transpose(t > 0 ? states.h + at - state : in.h_prev + begin * s.units, rows, s.units,
+                joined + s.inputs * sequence + row, sequence);
+    }
+  });
+  for (int64_t chunk = 0; chunk < chunks(s); ++chunk) {
+    add_to(sums + chunk * sums_size, width, out.b);
+    if (!s.use_peephole) continue;
+    const float* weights = sums + chunk * sums_size + width;
+    for (float* to : {out.wci, out.wcf, out.wco}) {
+      add_to(weights, s.units, to);
+      weights += s.units;
     }
   }
   // What no step waits for: one product each for all of them.

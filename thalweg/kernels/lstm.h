@@ -10,6 +10,8 @@ struct LstmShape {
   bool use_peephole = false;
   float cell_clip = 0;
 
+  /// Nothing is computed: all results are zeros.
+  bool empty() const { return steps == 0 || batch == 0 || units == 0; }
   /// The numbers of working memory that a call needs.
   int64_t forward_scratch() const;
   int64_t backward_scratch() const;

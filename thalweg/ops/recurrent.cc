@@ -1,6 +1,6 @@
 #include "thalweg/ops/recurrent.h"
 
-#include <array>
+#include <limits>
 
 #include "thalweg/core/convert.h"
 #include "thalweg/core/index.h"
@@ -73,6 +73,8 @@ Sizes common_sizes(const InferCall& c) {
              " and each unit (" + std::to_string(s.units) + "), got " + c.shape(4).brackets());
     s.inputs = rows - s.units;
   }
+  constexpr int64_t most = std::numeric_limits<int64_t>::max() / 8;
+  c.require(s.inputs <= most && s.units <= most, "too many inputs or units to count the weights");
   return s;
 }
 
