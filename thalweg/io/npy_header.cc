@@ -181,7 +181,7 @@ void read_descr(std::string_view descr, const std::string& name, NpyHeader& head
 
 }  // namespace
 
-NpyHeader read_npy_header(ByteStream& in) {
+NpyHeader read_npy_header(ByteStream& in, NpyObjects objects) {
   const std::string& name = in.name();
   std::vector<std::byte> start = read_bytes(in, 8);
   std::string_view magic(reinterpret_cast<const char*>(start.data()), npy_magic.size());
@@ -199,6 +199,8 @@ NpyHeader read_npy_header(ByteStream& in) {
 
   NpyHeader header;
   header.fortran_order = fields.fortran_order;
+  header.objects = objects == NpyObjects::allow && (fields.descr == "|O" || fields.descr == "O");
+  if (header.objects) return header;
   read_descr(fields.descr, name, header);
   if (fields.shape.size() > Shape::max_rank)
     throw InvalidArgumentError(name + " has " + std::to_string(fields.shape.size()) +

@@ -18,12 +18,16 @@ struct NpyHeader {
   bool text = false;  // UTF-32, as 'U' stores it
   bool big_endian = false;
   bool fortran_order = false;
+  bool objects = false;     // a pickle follows instead of elements
   uint64_t item_bytes = 0;  // of one element in the file
   Shape shape;
 };
 
-/// Reads magic, version and dictionary, and checks them: the bytes that shape and dtype ask for are there.
-NpyHeader read_npy_header(ByteStream& in);
+/// What to do with an array of Python objects.
+enum class NpyObjects : bool { refuse, allow };
+/// Reads magic, version and dictionary, and checks them: the bytes that shape and dtype ask for are there. An array of
+/// objects, where it is allowed, has `objects` set and no dtype.
+NpyHeader read_npy_header(ByteStream& in, NpyObjects objects = NpyObjects::refuse);
 /// The header as `numpy.save` writes it, padded to 64 bytes. Strings are `item_bytes` wide.
 std::string write_npy_header(DType dtype, uint64_t item_bytes, const Shape& shape);
 
