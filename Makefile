@@ -47,7 +47,7 @@ check-sanitizers: ## Run every test under the address, leak and undefined behavi
 check-pip: build/stamps/python-env ## Install the package into a fresh virtual environment with pip
 	@rm -rf build/pip-env && $(ENVIRONMENT)/bin/python -m venv build/pip-env
 	@build/pip-env/bin/python -m pip install --quiet --disable-pip-version-check .
-	@cd build && pip-env/bin/python -c 'import thalweg; print("thalweg", thalweg.__version__)'
+	@cd build && pip-env/bin/python -c 'import thalweg; print("thalweg", thalweg.__version__, thalweg.keras.datasets.mnist.load_data()[0][0].shape)'
 
 format: build/stamps/check-dependencies ## Format every C++ file
 	@tools/check_format --fix
@@ -64,8 +64,9 @@ python: build ## Build the Python package
 	@echo "export PYTHONPATH=$(CURDIR)/$(BUILD)/python"
 
 install: build/release/build.ninja ## Install headers, libraries and CMake package under PREFIX
+	@cmake -DCMAKE_INSTALL_PREFIX=$(abspath $(PREFIX)) build/release > build/release/prefix.log
 	@cmake --build build/release
-	@cmake --install build/release --prefix $(PREFIX)
+	@cmake --install build/release
 
 goldens: ## Write the expected values, gradients and signatures of tests/op_cases anew, with the real TensorFlow
 	@python=$$(tools/make_tensorflow_env) && $$python tools/make_goldens && $$python tools/make_goldens --gradients && $$python tools/make_goldens --signatures

@@ -18,9 +18,14 @@ set_target_properties(thalweg_shared PROPERTIES
   INSTALL_RPATH "${THALWEG_RUNTIME_PATH}")
 set_target_properties(thalweg_archive PROPERTIES OUTPUT_NAME thalweg EXPORT_NAME archive)
 
+# Data that comes with the library stands in share/thalweg beside or above it: in the build tree, an installed tree, a wheel.
+file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/share")
+file(CREATE_LINK "${PROJECT_SOURCE_DIR}/data" "${PROJECT_BINARY_DIR}/share/thalweg" SYMBOLIC)
 if(DEFINED SKBUILD)
+  install(FILES data/mnist.npz DESTINATION thalweg/share/thalweg)
   return()  # a Python package carries the engine inside its module
 endif()
+install(FILES data/mnist.npz DESTINATION "${CMAKE_INSTALL_DATADIR}/thalweg")
 
 set(package_directory "${CMAKE_INSTALL_LIBDIR}/cmake/thalweg")
 install(DIRECTORY thalweg DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"

@@ -1,4 +1,6 @@
-// Uses Thalweg as an installed library: the version is the one announced, ops are registered, and they compute.
+// Uses Thalweg as an installed library: the version is the one announced, ops are registered, they compute, and the
+// data that comes with the library is found.
+#include <thalweg/keras/datasets.h>
 #include <thalweg/ops/op.h>
 #include <thalweg/thalweg.h>
 
@@ -16,5 +18,6 @@ int main(int argc, char** argv) {
   auto concrete = traced.get_concrete_function(tf::TensorSpec({tf::unknown, 2}));
   std::cout << concrete.graph();
   bool right = y[0][0].item<float>() == 17.0f && tf::all_ops().size() > 200 && traced(x)[0][0].item<float>() == 4.0f;
+  right = right && tf::keras::datasets::mnist::load_data().test.x.shape() == tf::Shape{10000, 28, 28};
   return argc == 2 && std::strcmp(argv[1], tf::version()) == 0 && right ? 0 : 1;
 }
