@@ -7,7 +7,7 @@ import types
 from thalweg import _thalweg
 
 # Modules that are files of this package and are loaded when someone asks for them.
-FILES = ("compat", "contrib", "experimental", "test", "version")
+FILES = ("compat", "contrib", "experimental", "keras", "test", "version")
 
 # Functions that the package writes in Python, because their arguments are no tensors and values; loaded on demand.
 WRITTEN_HERE = {

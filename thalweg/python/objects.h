@@ -149,5 +149,8 @@ void define_control_dependencies(nb::module_& module);
 void define_host_functions(nb::module_& module);
 /// graph_defs.cc: traced functions as TensorFlow's messages.
 void define_graph_defs(nb::module_& module);
+/// keras_datasets.cc and keras_utils.cc: what tf.keras.datasets and tf.keras.utils call.
+void define_keras_datasets(nb::module_& module);
+void define_keras_utils(nb::module_& module);
 
 }  // namespace thalweg::python

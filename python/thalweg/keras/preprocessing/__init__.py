@@ -1,0 +1,3 @@
+"""Helpers that make arrays of raw data."""
+
+from thalweg.keras.preprocessing import sequence
