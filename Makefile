@@ -68,8 +68,9 @@ install: build/release/build.ninja ## Install headers, libraries and CMake packa
 	@cmake --build build/release
 	@cmake --install build/release
 
-goldens: ## Write the expected values, gradients and signatures of tests/op_cases anew, with the real TensorFlow
+goldens: ## Write the expected values of tests/op_cases and tests/keras_cases anew, with the real TensorFlow
 	@python=$$(tools/make_tensorflow_env) && $$python tools/make_goldens && $$python tools/make_goldens --gradients && $$python tools/make_goldens --signatures
+	@python=$$(tools/make_tensorflow_env) && $$python tools/make_keras_goldens
 
 clean: ## Remove everything built
 	@rm -rf build

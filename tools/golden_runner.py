@@ -400,11 +400,6 @@ def tolerance(values):
     return None if values.get("_tolerance") is None else float(values["_tolerance"])
 
 
-def save(path, manifest, data):
-    with open(path, "wb") as file:
-        np.savez_compressed(file, manifest=np.frombuffer(manifest, np.uint8), data=np.frombuffer(data, np.uint8))
-
-
 def try_errors(path, start):
     """Runs the `_error` rows from an index on, telling before each what it tries: the process may not survive."""
     bad = [call for call in calls(path, []) if "_error" in call.values]
