@@ -20,7 +20,7 @@ def run(row):
     if adapt is not None:
         layer.adapt(to_tensorflow(adapt))
     # The first call makes the weights and gives them the names that they have in a model.
-    call_layer(layer, given[0])
+    call_layer(row, layer, given[0])
     if getattr(layer, "stateful", False):
         layer.reset_states()
     if adapt is None:
@@ -31,18 +31,20 @@ def run(row):
         if call["reset_states"]:
             layer.reset_states()
         result |= answer(row, layer, call)
-    case |= {"output_shape": output_shape(layer, given[0]["inputs"]), "count_params": int(layer.count_params()), "get_config": plain(layer.get_config())}
+    config = layer.get_config() | ({"data_format": "channels_first"} if row.moved else {})
+    case |= {"output_shape": output_shape(row, layer, given[0]["inputs"]), "count_params": int(layer.count_params()), "get_config": plain(config)}
 
 
 def read_call(row, call, place):
     path = f"call{place}"
     return {"inputs": row.tensors(call["inputs"], path + "/inputs"), "args": row.tensors(call.get("call") or {}, path + "/args"),
-            "input_masks": row.tensors(call.get("input_masks"), path + "/masks"), "reset_states": call.get("reset_states", False)}
+            "input_masks": row.tensors(call.get("input_masks"), path + "/masks"),
+            "arg_masks": row.tensors(call.get("arg_masks"), path + "/argument masks"), "reset_states": call.get("reset_states", False)}
 
 
 def stored_inputs(row, call):
     return {"inputs": row.store(call["inputs"]), "args": {name: row.argument(value) for name, value in call["args"].items()},
-            "input_masks": row.store(call["input_masks"]), "reset_states": call["reset_states"]}
+            "input_masks": row.store(call["input_masks"]), "arg_masks": row.store(call["arg_masks"]), "reset_states": call["reset_states"]}
 
 
 def draw_weight(row, weight, place):
@@ -55,14 +57,27 @@ def draw_weight(row, weight, place):
     return row.draw(weight.dtype.base_dtype.name, weight.shape, distribution, f"weight{place}")
 
 
-def call_layer(layer, call, watch=lambda tensors: tensors):
+def call_layer(row, layer, call, watch=lambda tensors: tensors):
     inputs = watch(to_tensorflow(call["inputs"]))
     args = watch(to_tensorflow(call["args"]))
     if call["input_masks"] is not None:
         for tensor, mask in zip(tf.nest.flatten(inputs), as_list(to_tensorflow(call["input_masks"])), strict=True):
             if mask is not None:
                 tensor._keras_mask = mask
-    return layer(inputs, **args)
+    for name, mask in (to_tensorflow(call["arg_masks"]) or {}).items():
+        args[name]._keras_mask = mask
+    if not row.moved:
+        return layer(inputs, **args)
+    output = layer(tf.transpose(inputs, channels_last(inputs.shape.rank)), **args)
+    return tf.transpose(output, channels_first(output.shape.rank))
+
+
+def channels_last(rank):
+    return [0, *range(2, rank), 1]
+
+
+def channels_first(rank):
+    return [0, rank - 1, *range(1, rank - 1)]
 
 
 def as_list(value):
@@ -81,7 +96,7 @@ def answer(row, layer, call):
             sources.append(tensors)
             return tensors
 
-        outputs = tf.nest.flatten(call_layer(layer, call, watch))
+        outputs = tf.nest.flatten(call_layer(row, layer, call, watch))
     masks = [getattr(output, "_keras_mask", None) for output in outputs]
     result = {"output_mask": row.store(masks) if any(mask is not None for mask in masks) else None,
               "losses": [row.store(loss) for loss in layer.losses]}
@@ -125,10 +140,13 @@ def has_float(value):
     return any(differentiable(tensor) for tensor in tf.nest.flatten(value))
 
 
-def output_shape(layer, inputs):
+def output_shape(row, layer, inputs):
     """What the layer says of its output's shape for a batch of unknown size; None where it cannot say."""
     shapes = tf.nest.map_structure(lambda tensor: tf.TensorShape([None, *tensor.values.shape[1:]]), inputs)
     try:
+        if row.moved:
+            answer = layer.compute_output_shape(tf.TensorShape([shapes[place] for place in channels_last(shapes.rank)]))
+            return [[answer[place] for place in channels_first(answer.rank)]]
         answer = layer.compute_output_shape(shapes)
     except Exception:  # Layers that need a whole batch, or more than their first argument, refuse in many ways.
         return None

@@ -19,12 +19,20 @@ class Row:
 
     def config(self):
         """The constructor's arguments, for Keras to take apart."""
-        return copy.deepcopy(self.values.get("config") or {})
+        config = copy.deepcopy(self.values.get("config") or {})
+        return config | {"data_format": "channels_last"} if self.moved else config
+
+    @property
+    def moved(self):
+        """Whether the channels are moved to the end and back, for layers that TensorFlow's CPU kernels know only in that form."""
+        return self.values.get("_as") == "channels_last"
 
     def construct(self, kind):
         """An object of a class, from the row's config. What the constructor refuses, it says in its own words, not in those of from_config."""
         try:
             return kind.from_config(self.config())
+        except KeyError:  # MultiHeadAttention.from_config wants the shapes that get_config adds.
+            pass
         except TypeError as error:
             if not str(error).startswith("Error when deserializing class"):
                 raise
