@@ -1,8 +1,9 @@
 """Training curves: what make_keras_goldens stores of one."""
 
-import golden_runner
+import keras_models
 import tensorflow as tf
-from keras_rows import plain, to_tensorflow
+from keras_rows import to_tensorflow
+from op_rows import Tensor
 
 STEPS = 50
 OPTIMIZERS = {
@@ -20,10 +21,10 @@ def run(row):
     initial, curves = None, []
     for name, serialized in OPTIMIZERS.items():
         tf.keras.backend.clear_session()
-        model = build(values)
+        model = keras_models.build(values)
         if initial is None:
             initial = [row.draw(weight.dtype.name, weight.shape, distribution(weight), f"weight{place}") for place, weight in enumerate(model.weights)]
-            case |= {"model": {"class_name": type(model).__name__, "config": plain(model.get_config())}, "loss": values["loss"],
+            case |= {"model": keras_models.describe(model), "loss": values["loss"],
                      "x": row.store(batches["x"]), "y": row.store(batches["y"]),
                      "weights": [{"name": weight.name, "trainable": weight.trainable, "value": row.store(value)} for weight, value in zip(model.weights, initial, strict=True)]}
         model.set_weights([value.values for value in initial])
@@ -41,30 +42,6 @@ def distribution(weight):
     return "normal(0, 0.1)" if weight.shape.rank < 2 else "normal(0, 0.4)"
 
 
-def build(values):
-    """A model from the row's layers: a chain, or a graph where they name what they follow."""
-    layers = [{"class_name": layer[0], "config": layer[1], "inbound": layer[2:]} for layer in values["layers"]]
-    made = {}
-    inputs, last = [], None
-    for layer in layers:
-        if layer["class_name"] == "Input":
-            last = tf.keras.Input(**layer["config"])
-            inputs.append(last)
-        else:
-            source = [made[name] for name in layer["inbound"]] or [last]
-            maker = tf.keras.layers.deserialize({"class_name": layer["class_name"], "config": dict(layer["config"])})
-            last = maker(source[0] if len(source) == 1 else source)
-        made[layer["config"].get("name")] = last
-    return tf.keras.Model(inputs, last) if len(inputs) > 1 or any(layer["inbound"] for layer in layers) else sequential(layers)
-
-
-def sequential(layers):
-    tf.keras.backend.clear_session()
-    first = tf.keras.Input(**layers[0]["config"])
-    return tf.keras.Sequential([first] + [tf.keras.layers.deserialize({"class_name": layer["class_name"], "config": dict(layer["config"])})
-                                          for layer in layers[1:]])
-
-
 def train(row, model, batches):
     """Step i takes batch i modulo their number; batches lie along the first axis."""
     x, y = (to_tensorflow(batches[name]) for name in ("x", "y"))
@@ -74,5 +51,5 @@ def train(row, model, batches):
         batch = step % count
         inputs = [part[batch] for part in x] if isinstance(x, list) else x[batch]
         losses.append(model.train_on_batch(inputs, y[batch]))
-    return {"losses": row.store(golden_runner.Tensor("float32", losses)), "weights": row.store([weight.value() for weight in model.weights]),
+    return {"losses": row.store(Tensor("float32", losses)), "weights": row.store([weight.value() for weight in model.weights]),
             "state_names": [variable.name for variable in model.optimizer.variables]}

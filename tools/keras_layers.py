@@ -1,5 +1,7 @@
 """Layers: what make_keras_goldens stores of one case."""
 
+import random
+
 import golden_gradients
 import numpy as np
 import op_rows
@@ -23,16 +25,33 @@ def run(row):
     call_layer(row, layer, given[0])
     if getattr(layer, "stateful", False):
         layer.reset_states()
+    initials = [None] * len(layer.weights)
     if adapt is None:
+        initials = stored_initials(row, given[0])
         layer.set_weights([draw_weight(row, weight, place).values for place, weight in enumerate(layer.weights)])
     trainable = {id(weight) for weight in layer.trainable_weights}
-    case["weights"] = [{"name": weight.name, "trainable": id(weight) in trainable, "value": row.store(weight)} for weight in layer.weights]
+    case["weights"] = [{"name": weight.name, "trainable": id(weight) in trainable, "initial": initial, "value": row.store(weight)}
+                       for weight, initial in zip(layer.weights, initials, strict=True)]
     for call, result in zip(given, case["calls"], strict=True):
         if call["reset_states"]:
             layer.reset_states()
         result |= answer(row, layer, call)
     config = layer.get_config() | ({"data_format": "channels_first"} if row.moved else {})
-    case |= {"output_shape": output_shape(row, layer, given[0]["inputs"]), "count_params": int(layer.count_params()), "get_config": plain(config)}
+    case |= {"output_shape": confirmed(output_shape(row, layer, given[0]["inputs"]), case["calls"][0]["outputs"]), "count_params": int(layer.count_params()), "get_config": plain(config)}
+
+
+def stored_initials(row, call):
+    """The values that weights have when they are made, None for those that are random."""
+    made = []
+    for seed in (1, 2):
+        tf.random.set_seed(seed)
+        random.seed(seed)
+        layer = row.construct(getattr(tf.keras.layers, row.name))
+        # In training a call may change weights.
+        args = {name: value for name, value in call["args"].items() if name != "training"}
+        call_layer(row, layer, call | {"args": args})
+        made.append(layer.weights)
+    return [row.store(first) if np.array_equal(first.numpy(), second.numpy()) else None for first, second in zip(*made, strict=True)]
 
 
 def read_call(row, call, place):
@@ -68,16 +87,23 @@ def call_layer(row, layer, call, watch=lambda tensors: tensors):
         args[name]._keras_mask = mask
     if not row.moved:
         return layer(inputs, **args)
-    output = layer(tf.transpose(inputs, channels_last(inputs.shape.rank)), **args)
-    return tf.transpose(output, channels_first(output.shape.rank))
+    outputs = layer(tf.transpose(inputs, channels_last(layer, inputs.shape.rank)), **args)
+    return tf.nest.map_structure(lambda output: tf.transpose(output, channels_first(layer, output.shape.rank)), outputs)
 
 
-def channels_last(rank):
-    return [0, *range(2, rank), 1]
+def channels_last(layer, rank):
+    axis = channel_axis(layer, rank)
+    return [*range(axis), *range(axis + 1, rank), axis]
 
 
-def channels_first(rank):
-    return [0, rank - 1, *range(1, rank - 1)]
+def channels_first(layer, rank):
+    axis = channel_axis(layer, rank)
+    return [*range(axis), rank - 1, *range(axis, rank - 1)]
+
+
+def channel_axis(layer, rank):
+    """Where channels_first has the channels: after the batch and, in sequences, the time."""
+    return 2 if hasattr(layer, "cell") and rank == layer.input_spec[0].ndim else 1
 
 
 def as_list(value):
@@ -145,12 +171,21 @@ def output_shape(row, layer, inputs):
     shapes = tf.nest.map_structure(lambda tensor: tf.TensorShape([None, *tensor.values.shape[1:]]), inputs)
     try:
         if row.moved:
-            answer = layer.compute_output_shape(tf.TensorShape([shapes[place] for place in channels_last(shapes.rank)]))
-            return [[answer[place] for place in channels_first(answer.rank)]]
+            answer = layer.compute_output_shape(tf.TensorShape([shapes[place] for place in channels_last(layer, shapes.rank)]))
+            return [[answer[place] for place in channels_first(layer, answer.rank)]]
         answer = layer.compute_output_shape(shapes)
     except Exception:  # Layers that need a whole batch, or more than their first argument, refuse in many ways.
         return None
     return plain(as_shapes(answer))
+
+
+def confirmed(shapes, outputs):
+    """The shapes, if the outputs have them: what some layers say is wrong."""
+    sizes = [output["shape"] for output in outputs]
+    if shapes is None or [len(shape) for shape in shapes] != [len(size) for size in sizes]:
+        return None
+    fits = all(dim in (None, size) for shape, found in zip(shapes, sizes, strict=True) for dim, size in zip(shape, found, strict=True))
+    return shapes if fits else None
 
 
 def as_shapes(answer):

@@ -3,8 +3,10 @@
 import collections
 import traceback
 
+import keras_callbacks
 import keras_curves
 import keras_layers
+import keras_models
 import keras_optimizers
 import keras_parts
 import keras_rows
@@ -17,6 +19,7 @@ KINDS = {
     "functions": keras_parts.run_function, "optimizers": keras_optimizers.run, "schedules": keras_optimizers.run_schedule,
     "initializers": keras_parts.run_initializer, "regularizers": keras_parts.run_regularizer,
     "constraints": keras_parts.run_constraint, "activations": keras_parts.run_activation, "curves": keras_curves.run,
+    "models": keras_models.run, "callbacks": keras_callbacks.run,
 }
 tf.get_logger().setLevel("ERROR")
 
