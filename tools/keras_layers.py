@@ -113,16 +113,7 @@ def as_list(value):
 def answer(row, layer, call):
     """One call: outputs, masks, losses, gradients and the weights that it changed."""
     before = [weight.numpy() for weight in layer.weights]
-    sources = []
-    with tf.GradientTape() as tape:
-        def watch(tensors):
-            for tensor in tf.nest.flatten(tensors):
-                if isinstance(tensor, tf.Tensor) and tensor.dtype.is_floating:
-                    tape.watch(tensor)
-            sources.append(tensors)
-            return tensors
-
-        outputs = tf.nest.flatten(call_layer(row, layer, call, watch))
+    outputs, find_gradients = watched_call(row, layer, call)
     masks = [getattr(output, "_keras_mask", None) for output in outputs]
     result = {"output_mask": row.store(masks) if any(mask is not None for mask in masks) else None,
               "losses": [row.store(loss) for loss in layer.losses]}
@@ -132,11 +123,24 @@ def answer(row, layer, call):
         result["statistics"] = {"mean": float(first.mean()), "deviation": float(first.std()), "zeros": float((first == 0).mean())}
         return result | {"gradients": None, "weights_after": None}
     result["outputs"] = row.store(outputs)
-    result["gradients"] = gradients(row, tape, outputs, *sources, layer.trainable_weights)
+    result["gradients"] = find_gradients()
     after = [weight.numpy() for weight in layer.weights]
     changed = [not np.array_equal(old, new, equal_nan=new.dtype.kind == "f") for old, new in zip(before, after, strict=True)]
     result["weights_after"] = [row.store(weight) if differs else None for weight, differs in zip(layer.weights, changed, strict=True)] if any(changed) else None
     return result
+
+
+def watched_call(row, layer, call):
+    """The flat list of what a layer or model answers, and a function that stores the gradients of it."""
+    sources = []
+    with tf.GradientTape() as tape:
+        def watch(tensors):
+            tape.watch([tensor for tensor in tf.nest.flatten(tensors) if differentiable(tensor)])
+            sources.append(tensors)
+            return tensors
+
+        outputs = tf.nest.flatten(call_layer(row, layer, call, watch))
+    return outputs, lambda: gradients(row, tape, outputs, *sources, layer.trainable_weights)
 
 
 def gradients(row, tape, outputs, inputs, args, weights):
@@ -152,6 +156,9 @@ def gradients(row, tape, outputs, inputs, args, weights):
         found = tape.gradient(outputs, [flat[place] for place in places], output_gradients=starts)
     except LookupError:  # An op on the way has no gradient.
         return None
+    if not any(output.shape.num_elements() for output in outputs):
+        # Of nothing the gradients are 0: TensorFlow leaves the memory of some unset.
+        found = [None if gradient is None else tf.zeros_like(flat[place]) for place, gradient in zip(places, found, strict=True)]
     answers = [None] * len(flat)
     for place, gradient in zip(places, found, strict=True):
         answers[place] = None if gradient is None else row.store(tf.convert_to_tensor(gradient))

@@ -1,7 +1,7 @@
 """Whole models: what make_keras_goldens stores of one, and how a row's list of layers becomes one."""
 
 import tensorflow as tf
-from keras_layers import call_layer, draw_weight, gradients
+from keras_layers import draw_weight, watched_call
 from keras_rows import plain
 
 keras = tf.keras
@@ -18,19 +18,9 @@ def run(row):
     row.stage = "call"
     model.set_weights([draw_weight(row, weight, place).values for place, weight in enumerate(model.weights)])
     case["weights"] = [{"name": weight.name, "trainable": weight.trainable, "value": row.store(weight)} for weight in model.weights]
-    sources = []
-    with tf.GradientTape() as tape:
-        def watch(tensors):
-            for tensor in tf.nest.flatten(tensors):
-                if isinstance(tensor, tf.Tensor) and tensor.dtype.is_floating:
-                    tape.watch(tensor)
-            sources.append(tensors)
-            return tensors
-
-        call = {"inputs": inputs, "args": args, "input_masks": None, "arg_masks": None}
-        outputs = tf.nest.flatten(call_layer(row, model, call, watch))
+    outputs, find_gradients = watched_call(row, model, {"inputs": inputs, "args": args, "input_masks": None, "arg_masks": None})
     case |= {"outputs": row.store(outputs), "losses": [row.store(loss) for loss in model.losses],
-             "gradients": gradients(row, tape, outputs, *sources, model.trainable_weights),
+             "gradients": find_gradients(),
              "layers": [{"name": layer.name, "class": type(layer).__name__, "count_params": int(layer.count_params())} for layer in model.layers],
              "input_names": list(model.input_names), "output_names": list(model.output_names), "count_params": int(model.count_params()),
              "input_shape": plain(model.input_shape), "output_shape": plain(model.output_shape), "summaries": summaries(model, values)}

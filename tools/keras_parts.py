@@ -37,18 +37,22 @@ def gradient_of(row, tape, value, source):
     return None if gradient is None else row.store(tf.convert_to_tensor(gradient))
 
 
+MODULES = {"loss_functions": "losses", "metric_functions": "metrics", "utils_functions": "utils"}
+
+
 def run_function(row):
-    """A function of keras.losses or keras.metrics, on tensors and plain arguments."""
-    module = getattr(keras, row.family.removesuffix("_functions").replace("metric", "metrics").replace("loss", "losses"))
+    """A function of keras.losses, keras.metrics or keras.utils, on tensors and plain arguments."""
+    module = MODULES[row.family]
     args = {name: row.tensors(value, name) for name, value in row.values.items() if not name.startswith("_")}
-    row.case["args"] = {name: row.argument(value) for name, value in args.items()}
+    row.case |= {"module": module, "args": {name: row.argument(value) for name, value in args.items()}, "gradient": None}
     row.stage = "call"
     made = {name: to_tensorflow(value) for name, value in args.items()}
     with tf.GradientTape() as tape:
-        tape.watch(made["y_pred"])
-        value = getattr(module, row.name)(**made)
-    value = tf.convert_to_tensor(value)
-    row.case |= {"value": row.store(value), "gradient": gradient_of(row, tape, value, made["y_pred"])}
+        tape.watch(made.get("y_pred", []))
+        value = tf.convert_to_tensor(getattr(getattr(keras, module), row.name)(**made))
+    row.case["value"] = row.store(value)
+    if "y_pred" in made:
+        row.case["gradient"] = gradient_of(row, tape, value, made["y_pred"])
 
 
 def run_metric(row):
@@ -60,6 +64,8 @@ def run_metric(row):
     results = []
     for update in updates:
         made = {name: to_tensorflow(value) for name, value in update.items()}
+        if "mask" in made:
+            made["y_pred"]._keras_mask = made.pop("mask")
         metric.update_state(**made)
         results.append(row.store(metric.result()))
     row.case |= {"results": results, "variables": variables(row, metric)}

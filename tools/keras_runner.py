@@ -1,6 +1,8 @@
 """Runs the Keras cases of tests/keras_cases: the half of make_keras_goldens that needs TensorFlow."""
 
 import collections
+import random
+import re
 import traceback
 
 import keras_callbacks
@@ -10,6 +12,7 @@ import keras_models
 import keras_optimizers
 import keras_parts
 import keras_rows
+import keras_training
 import op_rows
 import tensorflow as tf
 
@@ -19,7 +22,7 @@ KINDS = {
     "functions": keras_parts.run_function, "optimizers": keras_optimizers.run, "schedules": keras_optimizers.run_schedule,
     "initializers": keras_parts.run_initializer, "regularizers": keras_parts.run_regularizer,
     "constraints": keras_parts.run_constraint, "activations": keras_parts.run_activation, "curves": keras_curves.run,
-    "models": keras_models.run, "callbacks": keras_callbacks.run,
+    "models": keras_models.run, "callbacks": keras_callbacks.run, "training": keras_training.run,
 }
 tf.get_logger().setLevel("ERROR")
 
@@ -50,13 +53,21 @@ def attempt(row, run):
     expected = row.values.get("_error")
     tf.keras.backend.clear_session()
     tf.random.set_seed(0)
+    random.seed(0)
     try:
         keras_rows.refuse_text_numbers(row.values)
         run(row)
     except Exception as failure:  # Whatever Keras raises is the answer of an `_error` row, and a row to repair otherwise.
         if type(failure).__name__ == expected:
-            row.case["error"] = {"class": expected, "stage": row.stage, "message": str(failure)}
+            row.case["error"] = {"class": expected, "stage": row.stage, "message": message_of(failure)}
             return None
         place = traceback.extract_tb(failure.__traceback__)[-1]
         return f"{type(failure).__name__}: {str(failure)[:400]} ({place.filename.rpartition('/')[2]}:{place.lineno})"
     return f"no {expected}" if expected else None
+
+
+def message_of(failure):
+    """An exception's text, without the tracebacks that traced functions put before it, addresses of objects and of web pages."""
+    text = re.sub(r"(?s)^in user code:.*?\n    \w+: ", "", str(failure))
+    text = re.sub(r'(?s)^Graph execution error:.*\n  File "[^\n]*\n', "", text)
+    return re.sub(r"https?://\S+| at 0x[0-9a-f]+", "", text).strip()

@@ -63,6 +63,7 @@ def test_cases_have_their_keys(path):
         assert {"kind", "class", "row", "config", "check", "tolerance", "error"} <= case.keys()
         if case["error"]:
             assert case["error"].keys() == {"class", "stage", "message"} and case["error"]["message"]
+            assert "File \"" not in case["error"]["message"]
         elif case["kind"] == "layers":
             assert {"name", "weights", "calls", "output_shape", "count_params", "get_config"} <= case.keys()
             assert all({"outputs", "gradients", "losses", "weights_after"} <= call.keys() for call in case["calls"])
