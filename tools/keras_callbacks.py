@@ -56,7 +56,8 @@ def train(row, callback, logs, learning_rate):
         given = dict(numbers)
         printed += call(callback.on_epoch_end, epoch, given)
         epochs.append({"logs": plain(numbers), "learning_rate": rate, "learning_rate_after": float(model.optimizer.learning_rate.numpy()),
-                       "logs_after": plain({name: float(value) for name, value in given.items()}), "stop_training": bool(model.stop_training), "printed": printed})
+                       "logs_after": plain({name: float(value) for name, value in given.items()}), "stop_training": bool(model.stop_training),
+                       "printed": printed})
         if model.stop_training:
             break
     printed = call(callback.on_train_end)

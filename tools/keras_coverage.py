@@ -5,14 +5,15 @@ import inspect
 
 import tensorflow as tf
 
-MODULES = ("layers", "losses", "metrics", "optimizers", "optimizers.schedules", "initializers", "regularizers", "constraints", "activations", "callbacks")
+MODULES = ("layers", "losses", "metrics", "optimizers", "optimizers.schedules", "initializers",
+           "regularizers", "constraints", "activations", "callbacks")
 HELPERS = {"deserialize", "get", "serialize", "experimental", "legacy", "schedules"}
 REASONS = {
-    "a base class or a helper": {"AbstractRNNCell", "InputSpec", "Layer", "Wrapper", "Loss", "Reduction", "Metric", "Optimizer", "LearningRateSchedule",
-                                 "Initializer", "Regularizer", "Constraint", "Callback", "CallbackList", "BaseLogger"},
+    "a base class or a helper": {"AbstractRNNCell", "InputSpec", "Layer", "Wrapper", "Loss", "Reduction", "Metric", "Optimizer",
+                                 "LearningRateSchedule", "Initializer", "Regularizer", "Constraint", "Callback", "CallbackList", "BaseLogger"},
     "takes a function": {"Lambda", "MeanMetricWrapper", "LambdaCallback"},
-    "text, lookup or random images": {"IntegerLookup", "StringLookup", "TextVectorization", "RandomBrightness", "RandomContrast", "RandomCrop", "RandomFlip",
-                                      "RandomHeight", "RandomRotation", "RandomTranslation", "RandomWidth", "RandomZoom"},
+    "text, lookup or random images": {"IntegerLookup", "StringLookup", "TextVectorization", "RandomBrightness", "RandomContrast", "RandomCrop",
+                                      "RandomFlip", "RandomHeight", "RandomRotation", "RandomTranslation", "RandomWidth", "RandomZoom"},
     "belongs to feature columns": {"DenseFeatures"},
     "writes files or speaks to servers": {"BackupAndRestore", "ModelCheckpoint", "RemoteMonitor", "SidecarEvaluatorModelExport", "TensorBoard"},
     "prints times": {"ProgbarLogger"},

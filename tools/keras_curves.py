@@ -23,10 +23,12 @@ def run(row):
         tf.keras.backend.clear_session()
         model = keras_models.build(values)
         if initial is None:
-            initial = [row.draw(weight.dtype.name, weight.shape, distribution(weight), f"weight{place}") for place, weight in enumerate(model.weights)]
+            initial = [row.draw(weight.dtype.name, weight.shape, distribution(weight), f"weight{place}")
+                       for place, weight in enumerate(model.weights)]
             case |= {"model": keras_models.describe(model), "loss": values["loss"],
                      "x": row.store(batches["x"]), "y": row.store(batches["y"]),
-                     "weights": [{"name": weight.name, "trainable": weight.trainable, "value": row.store(value)} for weight, value in zip(model.weights, initial, strict=True)]}
+                     "weights": [{"name": weight.name, "trainable": weight.trainable, "value": row.store(value)}
+                                 for weight, value in zip(model.weights, initial, strict=True)]}
         model.set_weights([value.values for value in initial])
         optimizer = getattr(tf.keras.optimizers, serialized["class_name"]).from_config(dict(serialized["config"]))
         model.compile(optimizer, tf.keras.losses.get(values["loss"]))

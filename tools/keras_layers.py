@@ -37,7 +37,8 @@ def run(row):
             layer.reset_states()
         result |= answer(row, layer, call)
     config = layer.get_config() | ({"data_format": "channels_first"} if row.moved else {})
-    case |= {"output_shape": confirmed(output_shape(row, layer, given[0]["inputs"]), case["calls"][0]["outputs"]), "count_params": int(layer.count_params()), "get_config": plain(config)}
+    shapes = confirmed(output_shape(row, layer, given[0]["inputs"]), case["calls"][0]["outputs"])
+    case |= {"output_shape": shapes, "count_params": int(layer.count_params()), "get_config": plain(config)}
 
 
 def stored_initials(row, call):
@@ -118,7 +119,8 @@ def answer(row, layer, call):
     result = {"output_mask": row.store(masks) if any(mask is not None for mask in masks) else None,
               "losses": [row.store(loss) for loss in layer.losses]}
     if row.case["check"] == "shape":
-        result["outputs"] = [{"dtype": output.dtype.name, "shape": output.shape.as_list(), "offset": 0, "bytes": 0, "check": "shape"} for output in outputs]
+        result["outputs"] = [{"dtype": output.dtype.name, "shape": output.shape.as_list(), "offset": 0, "bytes": 0, "check": "shape"}
+                             for output in outputs]
         first = outputs[0].numpy()
         result["statistics"] = {"mean": float(first.mean()), "deviation": float(first.std()), "zeros": float((first == 0).mean())}
         return result | {"gradients": None, "weights_after": None}
@@ -126,8 +128,8 @@ def answer(row, layer, call):
     result["gradients"] = find_gradients()
     after = [weight.numpy() for weight in layer.weights]
     changed = [not np.array_equal(old, new, equal_nan=new.dtype.kind == "f") for old, new in zip(before, after, strict=True)]
-    result["weights_after"] = [row.store(weight) if differs else None for weight, differs in zip(layer.weights, changed, strict=True)] if any(changed) else None
-    return result
+    stored = [row.store(weight) if differs else None for weight, differs in zip(layer.weights, changed, strict=True)]
+    return result | {"weights_after": stored if any(changed) else None}
 
 
 def watched_call(row, layer, call):

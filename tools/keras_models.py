@@ -61,8 +61,11 @@ def build(values):
         name = config.get("name", layer.name)
         tensors[name] = layer(*sources) if len(sources) == 1 or kind in SEVERAL_ARGUMENTS else layer(sources)
         layers[name] = layer
-    outputs = [tensors[name] for name in values["outputs"]] if "outputs" in values else tensors[name]
-    return keras.Model(inputs[0] if len(inputs) == 1 else inputs, outputs[0] if isinstance(outputs, list) and len(outputs) == 1 else outputs, **options)
+    outputs = [tensors[name] for name in values.get("outputs", [name])]
+    if values.get("dicts"):
+        inputs_by_name = {tensor.node.layer.name: tensor for tensor in inputs}
+        return keras.Model(inputs_by_name, dict(zip(values["outputs"], outputs, strict=True)), **options)
+    return keras.Model(inputs[0] if len(inputs) == 1 else inputs, outputs[0] if len(outputs) == 1 else outputs, **options)
 
 
 def make(kind, config):

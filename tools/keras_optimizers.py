@@ -14,7 +14,8 @@ def run(row):
     specs = values["variables"]
     initial = {name: row.tensors(spec, f"variable/{name}") for name, spec in specs.items()}
     made = [tf.Variable(to_tensorflow(value), name=name) for name, value in initial.items()]
-    steps = [[gradient(row, variable, name, step) for name, variable in zip(initial, made, strict=True)] for step in range(values.get("steps", STEPS))]
+    steps = [[gradient(row, variable, name, step) for name, variable in zip(initial, made, strict=True)]
+             for step in range(values.get("steps", STEPS))]
     case |= {"name": optimizer.name, "exclude_from_weight_decay": values.get("exclude_from_weight_decay"),
              "variables": [{"name": variable.name, "value": row.store(value)} for variable, value in zip(made, initial.values(), strict=True)],
              "gradients": [row.store(step) for step in steps]}
@@ -29,7 +30,8 @@ def run(row):
     case |= {"after": after, "learning_rates": rates, "iterations": int(optimizer.iterations),
              "state": [{"name": variable.name, "value": row.store(variable)} for variable in optimizer.variables]}
     optimizer.finalize_variable_values(made)
-    case |= {"finalized": row.store([variable.value() for variable in made]) if optimizer.use_ema else None, "get_config": plain(optimizer.get_config())}
+    finalized = row.store([variable.value() for variable in made]) if optimizer.use_ema else None
+    case |= {"finalized": finalized, "get_config": plain(optimizer.get_config())}
 
 
 def gradient(row, variable, name, step):

@@ -19,7 +19,8 @@ def run_loss(row):
         if mask is not None:
             masked._keras_mask = mask
         value = loss(y_true, masked, sample_weight)
-    row.case |= {"name": loss.name, "value": row.store(value), "gradient": gradient_of(row, tape, value, y_pred), "get_config": plain(loss.get_config())}
+    row.case |= {"name": loss.name, "value": row.store(value), "gradient": gradient_of(row, tape, value, y_pred),
+                 "get_config": plain(loss.get_config())}
 
 
 def read(row, names):
@@ -93,7 +94,8 @@ def run_initializer(row):
     value = initializer(tuple(shape), dtype=dtype)
     if row.case["check"] == "shape":
         numbers = value.numpy()
-        row.case["statistics"] = {"mean": float(numbers.mean()), "deviation": float(numbers.std()), "low": float(numbers.min()), "high": float(numbers.max())}
+        row.case["statistics"] = {"mean": float(numbers.mean()), "deviation": float(numbers.std()),
+                                  "low": float(numbers.min()), "high": float(numbers.max())}
     else:
         row.case["value"] = row.store(value)
     row.case["get_config"] = plain(initializer.get_config())
@@ -107,7 +109,7 @@ def run_regularizer(row):
         tape.watch(x)
         value = tf.convert_to_tensor(regularizer(x))
     gradient = tape.gradient(value, x)
-    row.case |= {"value": row.store(value), "gradient": None if gradient is None else row.store(gradient), "get_config": plain(regularizer.get_config())}
+    row.case |= {"value": row.store(value), "gradient": row.store(gradient), "get_config": plain(regularizer.get_config())}
 
 
 def run_constraint(row):

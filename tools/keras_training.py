@@ -15,7 +15,8 @@ def run(row):
     data = {name: row.tensors(values.get(name), name) for name in ("x", "y", "sample_weight")}
     validation = {name: row.tensors(value, f"validation/{name}") for name, value in values.get("validation", {}).items()}
     fit = dict(values.get("fit", {}))
-    case |= {"model": keras_models.describe(model), "data": row.store(data), "validation": row.store(validation) or None, "compile": plain(values["compile"]), "fit": plain(fit)}
+    case |= {"model": keras_models.describe(model), "data": row.store(data), "validation": row.store(validation) or None,
+             "compile": plain(values["compile"]), "fit": plain(fit)}
     row.stage = "call"
     model.set_weights([draw_weight(row, weight, place).values for place, weight in enumerate(model.weights)])
     case["weights"] = [{"name": weight.name, "trainable": weight.trainable, "value": row.store(weight)} for weight in model.weights]
@@ -26,7 +27,8 @@ def run(row):
         fit["validation_data"] = tuple(to_tensorflow(validation[name]) for name in ("x", "y", "sample_weight") if name in validation)
     x, y, sample_weight = (numbers(value) for value in data.values())
     history = model.fit(x, y, sample_weight=sample_weight, shuffle=False, verbose=0, **fit)
-    case |= {"history": plain(history.history), "epoch": plain(history.epoch), "weights_after": row.store([weight.value() for weight in model.weights])}
+    case |= {"history": plain(history.history), "epoch": plain(history.epoch),
+             "weights_after": row.store([weight.value() for weight in model.weights])}
     batch_size = fit.get("batch_size")
     evaluated = model.evaluate(x, y, sample_weight=sample_weight, batch_size=batch_size, verbose=0)
     case |= {"evaluate": plain(evaluated if isinstance(evaluated, list) else [evaluated]), "metrics_names": list(model.metrics_names),
