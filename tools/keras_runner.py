@@ -67,7 +67,7 @@ def attempt(row, run):
 
 
 def message_of(failure):
-    """An exception's text, without the tracebacks that traced functions put before it, addresses of objects and of web pages, and numbers of functions."""
+    """An exception's text, without tracebacks that traced functions put before it, and what differs from run to run."""
     text = re.sub(r"(?s)^in user code:.*?\n    \w+: ", "", str(failure))
     text = re.sub(r'(?s)^Graph execution error:.*\n  File "[^\n]*\n', "", text)
     return re.sub(r"https?://\S+| at 0x[0-9a-f]+|(?<=_function)_\d+(?=\])", "", text).strip()
