@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -50,6 +51,8 @@ static_assert(sizeof(std::string) == 32);
 
 /// TensorFlow's Python name: `float32`, `bool`, `string`.
 THALWEG_API std::string_view name_of(DType t);
+/// TensorFlow's text: `<dtype: 'float32'>`.
+THALWEG_API std::ostream& operator<<(std::ostream& out, DType dtype);
 /// The dtype with this name (`float`, `double` and `half` too), or `invalid`.
 THALWEG_API DType dtype_named(std::string_view name);
 

@@ -1,5 +1,5 @@
 // The members of a plain struct, by name: the one place where C++20 is stretched to reflect.
-// Works on aggregates with up to 24 members (no bases, no C arrays); checked by tests on g++ and clang.
+// Works on aggregates with up to 32 members (no bases, no C arrays); checked by tests on g++ and clang.
 #pragma once
 #include <cstddef>
 #include <cstdlib>
@@ -27,7 +27,7 @@ template <class T, size_t N = 0> constexpr size_t count_members() {
 /// Pointers to the members of `t`, in order.
 template <class T> constexpr auto members(T& t) {
   constexpr size_t n = count_members<std::remove_const_t<T>>();
-  static_assert(n <= 24, "a reflected struct has at most 24 members");
+  static_assert(n <= 32, "a reflected struct has at most 32 members");
   if constexpr (n == 0) {
     return std::tuple();
   } else if constexpr (n == 1) {
@@ -111,6 +111,46 @@ template <class T> constexpr auto members(T& t) {
            m24] = t;
     return std::tuple(&m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13, &m14, &m15, &m16, &m17, &m18,
                       &m19, &m20, &m21, &m22, &m23, &m24);
+  } else if constexpr (n == 25) {
+    auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23,
+           m24, m25] = t;
+    return std::tuple(&m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13, &m14, &m15, &m16, &m17, &m18,
+                      &m19, &m20, &m21, &m22, &m23, &m24, &m25);
+  } else if constexpr (n == 26) {
+    auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23,
+           m24, m25, m26] = t;
+    return std::tuple(&m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13, &m14, &m15, &m16, &m17, &m18,
+                      &m19, &m20, &m21, &m22, &m23, &m24, &m25, &m26);
+  } else if constexpr (n == 27) {
+    auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23,
+           m24, m25, m26, m27] = t;
+    return std::tuple(&m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13, &m14, &m15, &m16, &m17, &m18,
+                      &m19, &m20, &m21, &m22, &m23, &m24, &m25, &m26, &m27);
+  } else if constexpr (n == 28) {
+    auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23,
+           m24, m25, m26, m27, m28] = t;
+    return std::tuple(&m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13, &m14, &m15, &m16, &m17, &m18,
+                      &m19, &m20, &m21, &m22, &m23, &m24, &m25, &m26, &m27, &m28);
+  } else if constexpr (n == 29) {
+    auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23,
+           m24, m25, m26, m27, m28, m29] = t;
+    return std::tuple(&m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13, &m14, &m15, &m16, &m17, &m18,
+                      &m19, &m20, &m21, &m22, &m23, &m24, &m25, &m26, &m27, &m28, &m29);
+  } else if constexpr (n == 30) {
+    auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23,
+           m24, m25, m26, m27, m28, m29, m30] = t;
+    return std::tuple(&m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13, &m14, &m15, &m16, &m17, &m18,
+                      &m19, &m20, &m21, &m22, &m23, &m24, &m25, &m26, &m27, &m28, &m29, &m30);
+  } else if constexpr (n == 31) {
+    auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23,
+           m24, m25, m26, m27, m28, m29, m30, m31] = t;
+    return std::tuple(&m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13, &m14, &m15, &m16, &m17, &m18,
+                      &m19, &m20, &m21, &m22, &m23, &m24, &m25, &m26, &m27, &m28, &m29, &m30, &m31);
+  } else if constexpr (n == 32) {
+    auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23,
+           m24, m25, m26, m27, m28, m29, m30, m31, m32] = t;
+    return std::tuple(&m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13, &m14, &m15, &m16, &m17, &m18,
+                      &m19, &m20, &m21, &m22, &m23, &m24, &m25, &m26, &m27, &m28, &m29, &m30, &m31, &m32);
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <span>
 #include <string>
 #include <vector>
@@ -98,6 +99,9 @@ class THALWEG_API Shape {
   int rank_ = 0;
   int64_t dim_[max_rank];  // only the first rank_ are meaningful
 };
+
+/// TensorFlow's text.
+THALWEG_API std::ostream& operator<<(std::ostream& out, const Shape& shape);
 
 /// The shape two shapes broadcast to, following NumPy; false when they do not.
 THALWEG_API bool broadcast_shapes(const Shape& a, const Shape& b, Shape& result);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <ostream>
 
+#include "thalweg/core/companion.h"
 #include "thalweg/core/complex.h"
 #include "thalweg/core/convert.h"
 #include "thalweg/core/device.h"
@@ -13,6 +14,7 @@
 #include "thalweg/core/indexed_slices.h"
 #include "thalweg/core/resource.h"
 #include "thalweg/core/sanitizer.h"
+#include "thalweg/core/tensor_spec.h"
 #include "thalweg/core/thread_state.h"
 
 namespace thalweg {
@@ -62,6 +64,8 @@ TensorImpl* TensorImpl::make() {
 }
 
 void TensorImpl::destroy(TensorImpl* p) {
+  if (p->has_companion) [[unlikely]]
+    detail::drop_companion(p);
   if (p->buffer) p->buffer->drop();
   else if (p->form == Form::slices) [[unlikely]] detail::destroy_slices(p);
   else if (is_object(p->dtype) && p->data) destroy_objects(p->dtype, p->data, static_cast<size_t>(p->shape.count()));
@@ -287,6 +291,21 @@ std::string Tensor::repr() const {
     return "<tf.Tensor shape=" + p->shape.str() + " dtype=" + std::string(name_of(p->dtype)) + ">";
   return tensor_repr(p->dtype, p->shape, p->data);
 }
+// As TensorFlow does: int32 where all dimensions fit.
+Tensor TensorLike::dims_of(const Shape& shape) {
+  if (!shape.is_fully_defined())
+    throw ValueError("Cannot convert a partially known TensorShape " + shape.str() + " to a Tensor.");
+  bool fits = true;
+  for (int64_t dim : shape) fits &= dim <= std::numeric_limits<int32_t>::max();
+  if (!fits) return Tensor(std::vector<int64_t>(shape.begin(), shape.end()));
+  std::vector<int32_t> dims;
+  for (int64_t dim : shape) dims.push_back(static_cast<int32_t>(dim));
+  return Tensor(dims);
+}
+
+std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << shape.str(); }
+std::ostream& operator<<(std::ostream& out, DType dtype) { return out << "<dtype: '" << name_of(dtype) << "'>"; }
+std::ostream& operator<<(std::ostream& out, const TensorSpec& spec) { return out << spec.str(); }
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
   return out << (tensor.defined() ? tensor.str() : std::string("None"));
 }

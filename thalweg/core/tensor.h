@@ -40,7 +40,8 @@ struct alignas(64) TensorImpl {
   uint8_t device = 0;
   Weak weak = Weak::strong;
   Form form = Form::array;
-  uint32_t track_slot = 0;  // for tapes: the result with this number in the log `track`
+  uint32_t track_slot = 0;     // for tapes: the result with this number in the log `track`
+  bool has_companion = false;  // another tensor goes with it: see companion.h
   uint64_t track = 0;
   void* data = nullptr;
   Buffer* buffer = nullptr;  // null: the data is inline
@@ -275,6 +276,8 @@ class THALWEG_API TensorLike {
   TensorLike(const std::string& text) : owned_(text), p_(owned_.get()) {}                              // NOLINT
   TensorLike(std::initializer_list<Literal> list) : owned_(list, Weak::bare), p_(owned_.get()) {}      // NOLINT
   template <Element T> TensorLike(const std::vector<T>& values) : owned_(values), p_(owned_.get()) {}  // NOLINT
+  /// The dimensions, which must be known: `zeros(x.shape())`.
+  TensorLike(const Shape& shape) : owned_(dims_of(shape)), p_(owned_.get()) {}  // NOLINT
   TensorLike(const TensorLike&) = delete;
   TensorLike& operator=(const TensorLike&) = delete;
 
@@ -287,6 +290,7 @@ class THALWEG_API TensorLike {
   Tensor own() const;
 
  private:
+  static Tensor dims_of(const Shape& shape);
   void keep_real(double value) {
     p_->dtype = DType::float64;
     std::memcpy(p_->data, &value, sizeof value);

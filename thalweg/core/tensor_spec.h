@@ -31,4 +31,7 @@ struct TensorSpec {
   std::string name;
 };
 
+/// TensorFlow's text.
+THALWEG_API std::ostream& operator<<(std::ostream& out, const TensorSpec& spec);
+
 }  // namespace thalweg

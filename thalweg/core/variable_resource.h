@@ -19,6 +19,8 @@ class THALWEG_API VariableResource : public Resource {
   VariableResource(std::string name, DType dtype, const Shape& shape, Tensor value = {});
 
   const std::string& name() const { return name_; }
+  /// Another name; to be given before others know the variable.
+  void rename(std::string name) { name_ = std::move(name); }
   DType dtype() const { return dtype_; }
   /// The shape every value must fit.
   const Shape& shape() const { return shape_; }
@@ -44,13 +46,15 @@ class THALWEG_API VariableResource : public Resource {
   bool trainable = true;
   VariableSynchronization synchronization = VariableSynchronization::automatic;
   VariableAggregation aggregation = VariableAggregation::none;
+  /// What makes a new value a permitted one; optimizers, which know its type, apply it after each step.
+  std::shared_ptr<void> constraint;
 
  private:
   friend class VariableLock;
   void check_initialized() const;
   void check_fits(const Tensor& value) const;
 
-  const std::string name_;
+  std::string name_;
   const DType dtype_;
   const Shape shape_;
   mutable std::mutex mutex_;
