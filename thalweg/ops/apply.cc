@@ -226,18 +226,22 @@ bool needs_only_shape(const Op& op, const TensorImpl& input) {
 [[gnu::noinline]] bool check_slowly(const Op& op, std::span<const TensorRef> in, AttrsRef attrs,
                                     std::span<TensorImpl*> out, unsigned temporaries) {
   check_defined(op, in);
-  bool weak = false, slices = false;
+  bool weak = false, slices = false, symbolic = false;
   for (const TensorRef& t : in) {
     weak |= t.p->weak != Weak::strong;
     slices |= t.p->form == Form::slices;
     if (t.p->form == Form::outline && !needs_only_shape(op, *t.p)) refuse_outline(op);
-    if (t.p->form == Form::symbolic && !thread_state.tracer) refuse_symbolic(op);
+    symbolic |= t.p->form == Form::symbolic;
   }
   if (slices) apply_slices(op, in, attrs, out);
   else if (weak) apply_weak(op, in, attrs, out, temporaries);
   if (slices || weak) return true;
   check_types(op, in);
-  return false;
+  if (!symbolic || thread_state.tracer) return false;
+  detail::ApplySymbolic apply_symbolic = detail::apply_symbolic.load(std::memory_order_acquire);
+  if (op.attrs && !attrs.p) attrs = op.default_attrs();
+  if (!apply_symbolic || !apply_symbolic(op, in, attrs, out)) refuse_symbolic(op);
+  return true;
 }
 
 /// What tracing computes at once instead of adding a node for it: what does not depend on symbolic values, unless it
@@ -273,6 +277,8 @@ bool is_common(const Op& op, std::span<const TensorRef> in) {
 }
 
 }  // namespace
+
+std::atomic<detail::ApplySymbolic> detail::apply_symbolic{nullptr};
 
 void detail::compute(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out,
                      unsigned temporaries) {

@@ -1,6 +1,7 @@
 // The one chokepoint: every op, eager or traced, goes through apply.
 #pragma once
 #include <array>
+#include <atomic>
 #include <initializer_list>
 #include <memory>
 
@@ -55,6 +56,11 @@ THALWEG_API void apply(const Op& op, std::span<const TensorRef> in, AttrsRef att
                        unsigned temporaries = 0);
 
 namespace detail {
+/// What does an op on symbolic tensors while nothing is traced, and says whether they are its own: a part of the
+/// program above, which makes models of such tensors, may put its function here.
+using ApplySymbolic = bool (*)(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out);
+THALWEG_API extern std::atomic<ApplySymbolic> apply_symbolic;
+
 /// For plans, which have checked and inferred before: gives the described outputs memory and runs the kernel.
 void compute(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out,
              unsigned temporaries);

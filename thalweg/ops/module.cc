@@ -14,7 +14,7 @@ template <class Visit> class Walk {
 
   void start(const Parts& root) {
     for (const Part& part : root.list()) {
-      seen_.insert({part.object, part.type});
+      seen_.insert(identity(part));
       if (part.type->kind == Kind::variable) visit_(std::string(), part);
       else enter(part, {});
     }
@@ -49,10 +49,12 @@ template <class Visit> class Walk {
     }
   }
 
-  // Copies of a variable are one; a struct and its first member have one address.
+  // Copies of a variable or of another handle are one; a struct and its first member have one address.
   static std::pair<const void*, const Type*> identity(const Part& part) {
-    if (part.type->kind != Kind::variable) return {part.object, part.type};
-    return {static_cast<const Variable*>(part.object)->handle().get(), part.type};
+    if (part.type->kind == Kind::variable)
+      return {static_cast<const Variable*>(part.object)->handle().get(), part.type};
+    if (const Shared* shared = part.type->shared(part.object)) return {shared, nullptr};
+    return {part.object, part.type};
   }
 
   Visit visit_;
@@ -62,6 +64,8 @@ template <class Visit> class Walk {
 template <class Visit> void walk(const Parts& root, Visit visit) { Walk<Visit>(visit).start(root); }
 
 }  // namespace
+
+Shared::~Shared() = default;
 
 void Parts::add(std::string_view name, const void* object, const Type* type) {
   list_.push_back({std::string(name), object, type});

@@ -26,12 +26,26 @@ template <> inline constexpr bool holds_no_variables<Shape> = true;
 namespace module {
 
 class Parts;
+/// What stands behind handles whose copies share it, such as a layer.
+class THALWEG_API Shared {
+ public:
+  virtual ~Shared();
+  /// Tells the variables and modules inside.
+  virtual void list_parts(Parts& parts) const = 0;
+};
+/// A handle on such an object; `shared()` may be null.
+template <class T>
+concept SharedHandle = requires(const T& t) {
+  { t.shared() } -> std::convertible_to<const Shared*>;
+};
+
 /// What is known of an object that holds variables, once its type is erased.
 struct Type {
   enum class Kind : uint8_t { variable, container, module };
   Kind kind;
   std::string_view name;                                 // as the compiler spells it
   void (*list_parts)(const void* object, Parts& parts);  // none for a variable
+  const Shared* (*shared)(const void* object);           // of a handle, else null
 };
 /// A member of a module or an element of a container.
 struct Part {
@@ -142,14 +156,14 @@ template <class T> consteval auto member_types() {
                 "the members of a base class cannot be found: make it a member, or list them: "
                 "`template <class F> void fields(F&& f) { Base::fields(f); f(\"kernel\", kernel); }`");
   // Asked first, since an array of thousands would be counted through.
-  constexpr bool has_many = reflect::initialises<T>(std::make_index_sequence<25>{});
+  constexpr bool has_many = reflect::initialises<T>(std::make_index_sequence<33>{});
   constexpr size_t count = has_base<T> || has_many ? 0 : reflect::count_members<T>();
   static_assert(has_base<T> || has_many || count > 0 || std::is_empty_v<T>,
                 "the members of this struct cannot be found, since one is a reference or has no default: hold a value "
                 "or std::shared_ptr, or list them: `template <class F> void fields(F&& f) { f(\"kernel\", kernel); }`");
   static_assert(
       !has_many,
-      "a struct has more than 24 members, or a C array: put some into a struct of their own, use std::array, or "
+      "a struct has more than 32 members, or a C array: put some into a struct of their own, use std::array, or "
       "list them: "
       "`template <class F> void fields(F&& f) { f(\"kernel\", kernel); }`");
   if constexpr (count == 0) return static_cast<std::tuple<>*>(nullptr);
@@ -166,6 +180,7 @@ template <class T, class... Outer> consteval Role role_of() {
   using Inside = std::tuple<Outer...>*;
   if constexpr (holds_no_variables<T>) return Role::none;
   else if constexpr (std::same_as<T, Variable>) return Role::variable;
+  else if constexpr (SharedHandle<T>) return Role::module;
   else if constexpr (!std::is_void_v<held_by<T>>) {
     using H = held_by<T>;
     static_assert(!std::is_array_v<H>, "a pointer to an array does not know its length: use std::vector");
@@ -210,7 +225,7 @@ template <class T, class... Outer> consteval Role role_of() {
           reflect::initialises<T>(std::make_index_sequence<1>{}) || std::is_empty_v<T>,
           "the members of this struct cannot be found, since one is a reference or has no default: hold a value "
           "or std::shared_ptr, or list them: `template <class F> void fields(F&& f) { f(\"kernel\", kernel); }`");
-      static_assert(!has_hiding_pointer<T>(std::make_index_sequence<24>{}),
+      static_assert(!has_hiding_pointer<T>(std::make_index_sequence<32>{}),
                     "a raw pointer hides the variables behind it: hold the struct by value, std::shared_ptr or "
                     "std::unique_ptr; if it has none, say so: `template <> inline constexpr bool "
                     "thalweg::holds_no_variables<T> = true;`");
@@ -273,7 +288,9 @@ template <class T> void list_members(const T& object, Parts& parts) {
 
 template <class T> void list_parts(const void* object, Parts& parts) {
   const T& value = *static_cast<const T*>(object);
-  if constexpr (is_tuple<T>) {
+  if constexpr (SharedHandle<T>) {
+    if (const Shared* shared = value.shared()) shared->list_parts(parts);
+  } else if constexpr (is_tuple<T>) {
     size_t i = 0;
     std::apply([&](const auto&... item) { (parts(std::to_string(i++), item), ...); }, value);
   } else if constexpr (Map<T>) {
@@ -288,16 +305,23 @@ template <class T> void list_parts(const void* object, Parts& parts) {
   }
 }
 
+template <class T> const Shared* shared_of([[maybe_unused]] const void* object) {
+  if constexpr (SharedHandle<T>) return static_cast<const T*>(object)->shared();
+  else return nullptr;
+}
+
 template <class T>
 inline constexpr Type type_of = {role_of<T>() == Role::module ? Type::Kind::module : Type::Kind::container,
-                                 reflect::type_name<T>(), &list_parts<T>};
-template <> inline constexpr Type type_of<Variable> = {Type::Kind::variable, "Variable", nullptr};
+                                 reflect::type_name<T>(), &list_parts<T>, &shared_of<T>};
+template <> inline constexpr Type type_of<Variable> = {Type::Kind::variable, "Variable", nullptr, nullptr};
 
 template <class T> void Parts::operator()(std::string_view name, const T& member) {
   using M = std::remove_cv_t<T>;
   constexpr Role role = role_of<M>();
   if constexpr (role == Role::variable) {
     if (member.defined()) add(name, &member, &type_of<M>);
+  } else if constexpr (SharedHandle<M>) {
+    if (member.shared()) add(name, &member, &type_of<M>);
   } else if constexpr (role == Role::handle) {
     if constexpr (requires { *member; }) {
       if (member) (*this)(name, *member);
