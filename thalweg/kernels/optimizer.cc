@@ -170,6 +170,60 @@ template <class T, bool linear_has_rate, class P> struct Ftrl {
 template <class T, bool linear_has_rate> using FtrlRoot = Ftrl<T, linear_has_rate, Root>;
 template <class T, bool linear_has_rate> using FtrlPower = Ftrl<T, linear_has_rate, Power>;
 
+template <class T, bool option> struct KerasRmsProp {
+  static constexpr int arrays = 2;
+  T lr, rest, epsilon;
+  explicit KerasRmsProp(const T* s) : lr(s[0]), rest(T(1) - s[1]), epsilon(s[2]) {}
+  void operator()(T& var, T& ms, T g) const {
+    ms += (g * g - ms) * rest;
+    var -= rsqrt(ms + epsilon) * lr * g;
+  }
+};
+
+template <class T, bool option> struct KerasCenteredRmsProp {
+  static constexpr int arrays = 3;
+  T lr, rest, epsilon;
+  explicit KerasCenteredRmsProp(const T* s) : lr(s[0]), rest(T(1) - s[1]), epsilon(s[2]) {}
+  void operator()(T& var, T& mg, T& ms, T g) const {
+    ms += (g * g - ms) * rest;
+    mg += (g - mg) * rest;
+    var -= rsqrt(ms - mg * mg + epsilon) * lr * g;
+  }
+};
+
+template <class T, bool option> struct KerasAdagrad {
+  static constexpr int arrays = 2;
+  T lr, epsilon;
+  explicit KerasAdagrad(const T* s) : lr(s[0]), epsilon(s[1]) {}
+  void operator()(T& var, T& accum, T g) const {
+    accum += g * g;
+    var -= g * lr / sqrt(accum + epsilon);
+  }
+};
+
+template <class T, bool option> struct KerasNadam {
+  static constexpr int arrays = 3;
+  T m_rate, grad_rate, rest1, rest2, share, epsilon;
+  explicit KerasNadam(const T* s)
+      : m_rate(s[0]), grad_rate(s[1]), rest1(T(1) - s[2]), rest2(T(1) - s[3]), share(T(1) / s[4]), epsilon(s[5]) {}
+  void operator()(T& var, T& m, T& v, T g) const {
+    m += (g - m) * rest1;
+    v += (g * g - v) * rest2;
+    var -= (m * m_rate + g * grad_rate) / (sqrt(v * share) + epsilon);
+  }
+};
+
+template <class T, bool option> struct KerasLion {
+  static constexpr int arrays = 2;
+  T lr, beta1, rest1, beta2, rest2;
+  explicit KerasLion(const T* s) : lr(s[0]), beta1(s[1]), rest1(T(1) - s[1]), beta2(s[2]), rest2(T(1) - s[2]) {}
+  void operator()(T& var, T& m, T g) const {
+    const T way = m * beta1 + g * rest1;
+    var -= way > T(0) ? lr : way < T(0) ? -lr : way * lr;  // zero and NaN are their own signs
+    m = m * beta2 + g * rest2;
+  }
+};
+
 template <class Rule, class T>
 [[gnu::always_inline]] inline void run_rule(void* const* arrays, const void* grad, const void* scalars, int64_t count) {
   const Rule rule(static_cast<const T*>(scalars));
@@ -276,6 +330,21 @@ OptimizerStep::OptimizerStep(Step step, bool option, DType dtype, const void* co
     case Step::ftrl:
       loop_ = real_scalar(dtype, scalars[4]) == -0.5 ? real_loop<FtrlRoot>(dtype, option)
                                                      : real_loop<FtrlPower>(dtype, option);
+      break;
+    case Step::keras_rms_prop:
+      loop_ = real_loop<KerasRmsProp>(dtype, false);
+      break;
+    case Step::keras_centered_rms_prop:
+      loop_ = real_loop<KerasCenteredRmsProp>(dtype, false);
+      break;
+    case Step::keras_adagrad:
+      loop_ = real_loop<KerasAdagrad>(dtype, false);
+      break;
+    case Step::keras_nadam:
+      loop_ = real_loop<KerasNadam>(dtype, false);
+      break;
+    case Step::keras_lion:
+      loop_ = real_loop<KerasLion>(dtype, false);
       break;
   }
 }

@@ -1,9 +1,11 @@
 #include "thalweg/ops/dropout.h"
 
 #include "thalweg/core/error.h"
+#include "thalweg/core/index.h"
 #include "thalweg/core/seed.h"
 #include "thalweg/ops/comparison.h"
 #include "thalweg/ops/function.h"
+#include "thalweg/ops/joining.h"
 #include "thalweg/ops/math.h"
 #include "thalweg/ops/random.h"
 #include "thalweg/ops/random_stateless.h"
@@ -20,6 +22,12 @@ Tensor shape_of_noise(const Tensor& x, const std::optional<Shape>& wanted) {
   if (x.shape().has_rank() && noise.rank() == x.rank())
     for (int i = 0; i < noise.rank(); ++i)
       if (noise[i] == unknown) noise[i] = x.shape()[i];
+  if (!noise.is_fully_defined()) {  // known when it runs
+    std::vector<Tensor> dims;
+    for (int i = 0; i < noise.rank(); ++i)
+      dims.push_back(noise[i] == unknown ? shape(x)(i) : Tensor(static_cast<int32_t>(noise[i])));
+    return stack(dims);
+  }
   std::vector<int64_t> dims(noise.begin(), noise.end());
   return dims;
 }

@@ -162,6 +162,63 @@ const Op& ResourceApplyFtrl = define_op({
     .traits = changes_variable,
 });
 
+// Steps of Keras that it composes of many ops; TensorFlow's are different, or want slots that Keras has not.
+const Op& KerasRMSProp = define_op({
+    .name = "_KerasRMSProp",
+    .doc = "A step of RMSProp without momentum.",
+    .signature = "var: resource, ms: resource, lr: T, rho: T, epsilon: T, grad: T ->",
+    .types = {{"T", float_types}},
+    .attrs = attrs_of<StepAttrs>(),
+    .infer = infer_step,
+    .kernel = {run_dense<Step::keras_rms_prop, StepAttrs>},
+    .traits = changes_variable,
+});
+
+const Op& KerasCenteredRMSProp = define_op({
+    .name = "_KerasCenteredRMSProp",
+    .doc = "A step of RMSProp by the gradient's variance, without momentum.",
+    .signature = "var: resource, mg: resource, ms: resource, lr: T, rho: T, epsilon: T, grad: T ->",
+    .types = {{"T", float_types}},
+    .attrs = attrs_of<StepAttrs>(),
+    .infer = infer_step,
+    .kernel = {run_dense<Step::keras_centered_rms_prop, StepAttrs>},
+    .traits = changes_variable,
+});
+
+const Op& KerasAdagrad = define_op({
+    .name = "_KerasAdagrad",
+    .doc = "A step of Adagrad with epsilon under the root.",
+    .signature = "var: resource, accum: resource, lr: T, epsilon: T, grad: T ->",
+    .types = {{"T", float_types}},
+    .attrs = attrs_of<StepAttrs>(),
+    .infer = infer_step,
+    .kernel = {run_dense<Step::keras_adagrad, StepAttrs>},
+    .traits = changes_variable,
+});
+
+const Op& KerasNadam = define_op({
+    .name = "_KerasNadam",
+    .doc = "A step of Adam with Nesterov's momentum.",
+    .signature = "var: resource, m: resource, v: resource, m_lr: T, grad_lr: T, beta1: T, beta2: T, v_share: T, "
+                 "epsilon: T, grad: T ->",
+    .types = {{"T", float_types}},
+    .attrs = attrs_of<StepAttrs>(),
+    .infer = infer_step,
+    .kernel = {run_dense<Step::keras_nadam, StepAttrs>},
+    .traits = changes_variable,
+});
+
+const Op& KerasLion = define_op({
+    .name = "_KerasLion",
+    .doc = "A step of Lion: var -= lr * sign(beta1 * m + (1 - beta1) * grad).",
+    .signature = "var: resource, m: resource, lr: T, beta1: T, beta2: T, grad: T ->",
+    .types = {{"T", float_types}},
+    .attrs = attrs_of<StepAttrs>(),
+    .infer = infer_step,
+    .kernel = {run_dense<Step::keras_lion, StepAttrs>},
+    .traits = changes_variable,
+});
+
 }  // namespace
 
 namespace optimizer_steps {
@@ -241,6 +298,32 @@ void apply_ftrl(const Variable& var, const Variable& accum, const Variable& line
                 const FtrlOptions& options) {
   apply_step(ResourceApplyFtrl, {var.handle(), accum.handle(), linear.handle(), grad, lr, l1, l2, lr_power},
              FtrlAttrs{.multiply_linear_by_lr = options.multiply_linear_by_lr});
+}
+
+void apply_keras_rms_prop(const Variable& var, const Variable& ms, const TensorLike& lr, const TensorLike& rho,
+                          const TensorLike& epsilon, const TensorLike& grad) {
+  apply_step(KerasRMSProp, {var.handle(), ms.handle(), lr, rho, epsilon, grad});
+}
+
+void apply_keras_centered_rms_prop(const Variable& var, const Variable& mg, const Variable& ms, const TensorLike& lr,
+                                   const TensorLike& rho, const TensorLike& epsilon, const TensorLike& grad) {
+  apply_step(KerasCenteredRMSProp, {var.handle(), mg.handle(), ms.handle(), lr, rho, epsilon, grad});
+}
+
+void apply_keras_adagrad(const Variable& var, const Variable& accum, const TensorLike& lr, const TensorLike& epsilon,
+                         const TensorLike& grad) {
+  apply_step(KerasAdagrad, {var.handle(), accum.handle(), lr, epsilon, grad});
+}
+
+void apply_keras_nadam(const Variable& var, const Variable& m, const Variable& v, const TensorLike& m_lr,
+                       const TensorLike& grad_lr, const TensorLike& beta1, const TensorLike& beta2,
+                       const TensorLike& v_share, const TensorLike& epsilon, const TensorLike& grad) {
+  apply_step(KerasNadam, {var.handle(), m.handle(), v.handle(), m_lr, grad_lr, beta1, beta2, v_share, epsilon, grad});
+}
+
+void apply_keras_lion(const Variable& var, const Variable& m, const TensorLike& lr, const TensorLike& beta1,
+                      const TensorLike& beta2, const TensorLike& grad) {
+  apply_step(KerasLion, {var.handle(), m.handle(), lr, beta1, beta2, grad});
 }
 
 }  // namespace optimizer_steps

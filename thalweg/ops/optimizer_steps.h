@@ -76,6 +76,29 @@ THALWEG_API void apply_ftrl(const Variable& var, const Variable& accum, const Va
                             const TensorLike& lr, const TensorLike& l1, const TensorLike& l2,
                             const TensorLike& lr_power, const FtrlOptions& options = {});
 
+// Steps of Keras that TensorFlow has no op for.
+/// A step of RMSProp without momentum.
+THALWEG_API void apply_keras_rms_prop(const Variable& var, const Variable& ms, const TensorLike& lr,
+                                      const TensorLike& rho, const TensorLike& epsilon, const TensorLike& grad);
+
+/// A step of RMSProp without momentum that divides by the root of the gradient's variance.
+THALWEG_API void apply_keras_centered_rms_prop(const Variable& var, const Variable& mg, const Variable& ms,
+                                               const TensorLike& lr, const TensorLike& rho, const TensorLike& epsilon,
+                                               const TensorLike& grad);
+
+/// A step of Adagrad with epsilon under the root: var -= lr * grad / sqrt(accum + epsilon).
+THALWEG_API void apply_keras_adagrad(const Variable& var, const Variable& accum, const TensorLike& lr,
+                                     const TensorLike& epsilon, const TensorLike& grad);
+
+/// A step of Nadam: var -= (m_lr * m + grad_lr * grad) / (sqrt(v / v_share) + epsilon).
+THALWEG_API void apply_keras_nadam(const Variable& var, const Variable& m, const Variable& v, const TensorLike& m_lr,
+                                   const TensorLike& grad_lr, const TensorLike& beta1, const TensorLike& beta2,
+                                   const TensorLike& v_share, const TensorLike& epsilon, const TensorLike& grad);
+
+/// A step of Lion: var -= lr * sign(beta1 * m + (1 - beta1) * grad), then m follows the gradient by beta2.
+THALWEG_API void apply_keras_lion(const Variable& var, const Variable& m, const TensorLike& lr, const TensorLike& beta1,
+                                  const TensorLike& beta2, const TensorLike& grad);
+
 // Sparse gradients: grad[i] belongs to row indices[i]. A row that is named twice takes two steps, one after the other.
 /// A step of Adagrad of the rows that the indices name.
 THALWEG_API void sparse_apply_adagrad(const Variable& var, const Variable& accum, const TensorLike& lr,
