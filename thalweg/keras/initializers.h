@@ -1,0 +1,69 @@
+// The first values of weights. Those that draw random numbers take a seed, which gives the same values at every call;
+// without one, an initializer chooses a seed at its first call (see next_seed) and keeps it.
+#pragma once
+#include "thalweg/keras/functions.h"
+
+namespace thalweg::keras::initializers {
+
+/// Zeros.
+THALWEG_API Initializer Zeros();
+/// Ones.
+THALWEG_API Initializer Ones();
+/// A number, or values that have as many elements as the weight.
+THALWEG_API Initializer Constant(const TensorLike& value = 0);
+
+struct IdentityOptions {
+  double gain = 1;
+};
+/// A matrix with the gain on its diagonal.
+THALWEG_API Initializer Identity(const IdentityOptions& options = {});
+
+struct RandomNormalOptions {
+  double mean = 0, stddev = 0.05;
+  std::optional<int64_t> seed = {};
+};
+/// Normal.
+THALWEG_API Initializer RandomNormal(const RandomNormalOptions& options = {});
+/// Normal, drawn again until it lies within two standard deviations of the mean.
+THALWEG_API Initializer TruncatedNormal(const RandomNormalOptions& options = {});
+
+struct RandomUniformOptions {
+  double minval = -0.05, maxval = 0.05;
+  std::optional<int64_t> seed = {};
+};
+/// Uniform in [minval, maxval), real numbers or integers.
+THALWEG_API Initializer RandomUniform(const RandomUniformOptions& options = {});
+
+struct OrthogonalOptions {
+  double gain = 1;
+  std::optional<int64_t> seed = {};
+};
+/// A random matrix with orthogonal rows or columns, times the gain; dimensions but the last count as one.
+THALWEG_API Initializer Orthogonal(const OrthogonalOptions& options = {});
+
+struct VarianceScalingOptions {
+  double scale = 1;
+  std::string mode = "fan_in";                    // or fan_out, fan_avg: what the variance is divided by
+  std::string distribution = "truncated_normal";  // or untruncated_normal, uniform
+  std::optional<int64_t> seed = {};
+};
+/// Random with variance scale / n, n being the number of inputs, of outputs, or their mean.
+THALWEG_API Initializer VarianceScaling(const VarianceScalingOptions& options = {});
+
+struct SeedOptions {
+  std::optional<int64_t> seed = {};
+};
+/// VarianceScaling by fan_avg, uniform; also called Xavier's.
+THALWEG_API Initializer GlorotUniform(const SeedOptions& options = {});
+/// VarianceScaling by fan_avg, truncated normal; also called Xavier's.
+THALWEG_API Initializer GlorotNormal(const SeedOptions& options = {});
+/// VarianceScaling of 2 by fan_in, uniform.
+THALWEG_API Initializer HeUniform(const SeedOptions& options = {});
+/// VarianceScaling of 2 by fan_in, truncated normal.
+THALWEG_API Initializer HeNormal(const SeedOptions& options = {});
+/// VarianceScaling by fan_in, uniform.
+THALWEG_API Initializer LecunUniform(const SeedOptions& options = {});
+/// VarianceScaling by fan_in, truncated normal.
+THALWEG_API Initializer LecunNormal(const SeedOptions& options = {});
+
+}  // namespace thalweg::keras::initializers
