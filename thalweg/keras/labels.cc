@@ -10,7 +10,6 @@
 #include "thalweg/ops/creation.h"
 #include "thalweg/ops/math.h"
 #include "thalweg/ops/norms.h"
-#include "thalweg/ops/random.h"
 #include "thalweg/ops/reduction.h"
 #include "thalweg/ops/selection.h"
 
@@ -82,7 +81,5 @@ Tensor normalize(const Tensor& x, int64_t axis, double order) {
   Tensor size = norm(values, {.ord = order, .axis = axis, .keepdims = true});
   return values / where(size == 0, ones_like(size), size);
 }
-
-void set_random_seed(int64_t seed) { random::set_seed(seed); }
 
 }  // namespace thalweg::keras::utils

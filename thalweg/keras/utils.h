@@ -34,7 +34,8 @@ Tensor pad_sequences(const std::vector<std::vector<T>>& sequences, const PadSequ
   return pad_sequences(std::vector<Tensor>(sequences.begin(), sequences.end()), options);
 }
 
-/// Seeds everything that draws: `random::set_seed`.
+/// Seeds everything that draws: `random::set_seed`, and the seeds of layers and initializers that have none of their
+/// own, which become those of Python's Keras.
 THALWEG_API void set_random_seed(int64_t seed);
 
 struct GetFileOptions {

@@ -1,0 +1,118 @@
+#include "thalweg/keras/batches.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "thalweg/core/convert.h"
+#include "thalweg/core/error.h"
+#include "thalweg/core/seed.h"
+
+namespace thalweg::keras {
+namespace {
+
+/// The numbers of all rows in an order that the seed of the program decides.
+std::vector<int64_t> shuffled(int64_t count) {
+  std::vector<int64_t> rows(static_cast<size_t>(count));
+  std::iota(rows.begin(), rows.end(), int64_t{0});
+  auto [seed, seed2] = seed_state().next_op_seed();
+  if (seed == 0 && seed2 == 0) seed = static_cast<int64_t>(unpredictable_bits());
+  PythonRandom random(seed ^ (seed2 << 20));
+  for (size_t i = rows.size(); i > 1; --i) {
+    // 64 bits times the count, the upper half: every place is as likely to one part in 2^32.
+    const uint64_t bits = uint64_t{random.next_word()} << 32 | random.next_word();
+    std::swap(rows[i - 1], rows[static_cast<size_t>(static_cast<unsigned __int128>(bits) * i >> 64)]);
+  }
+  return rows;
+}
+
+Tensor slice(const Tensor& t, int64_t first, int64_t last) {
+  if (first == 0 && last == t.shape()[0]) return t;
+  Shape shape = t.shape();
+  shape[0] = last - first;
+  const size_t row = static_cast<size_t>(t.shape().count(1, t.rank())) * size_of(t.dtype());
+  void* data = static_cast<char*>(t.impl()->data) + static_cast<size_t>(first) * row;
+  auto* kept = new Tensor(t);
+  return Tensor::view(t.dtype(), shape, data, [](void* held) { delete static_cast<Tensor*>(held); }, kept);
+}
+
+Tensor take(const Tensor& t, std::span<const int64_t> rows) {
+  Shape shape = t.shape();
+  shape[0] = static_cast<int64_t>(rows.size());
+  Tensor made = Tensor::empty(t.dtype(), shape);
+  const int64_t each = t.shape().count(1, t.rank());
+  const size_t bytes = static_cast<size_t>(each) * size_of(t.dtype());
+  const auto* from = static_cast<const char*>(t.impl()->data);
+  auto* to = made.mutable_data<char>();
+  for (size_t i = 0; i < rows.size(); ++i)
+    copy_elements(t.dtype(), from + static_cast<size_t>(rows[i]) * bytes, to + i * bytes, each);
+  return made;
+}
+
+}  // namespace
+
+namespace {
+
+/// How many rows each part has, as Keras lists them.
+std::string list_rows(const Nest& data) {
+  static constexpr const char* names[] = {"x", "y", "sample_weight"};
+  const bool is_named = data.kind() == Nest::Kind::tuple && data.size() <= std::size(names);
+  std::string text;
+  auto add = [&](const char* name, const Nest& part) {
+    std::string sizes;
+    for (const Tensor& t : part.flatten()) sizes += (sizes.empty() ? "" : ", ") + std::to_string(t.shape()[0]);
+    text += "  " + std::string(name) + " sizes: " + sizes + "\n";
+  };
+  if (!is_named) add("data", data);
+  else
+    for (size_t i = 0; i < data.size(); ++i) add(names[i], data[i]);
+  return text;
+}
+
+}  // namespace
+
+int64_t count_rows(const Nest& data) {
+  int64_t rows = -1;
+  bool differ = false;
+  for (const Tensor& t : data.flatten()) {
+    if (t.rank() < 1)
+      throw ValueError("data for training has one row for each example; a tensor of shape " + t.shape().str() +
+                       " has none");
+    differ |= rows >= 0 && t.shape()[0] != rows;
+    rows = t.shape()[0];
+  }
+  if (differ)
+    throw ValueError("Data cardinality is ambiguous:\n" + list_rows(data) +
+                     "Make sure all arrays contain the same number of samples.");
+  return std::max<int64_t>(rows, 0);
+}
+
+Nest slice_rows(const Nest& data, int64_t first, int64_t last) {
+  return data.map([&](const Tensor& t) { return slice(t, first, last); });
+}
+Nest take_rows(const Nest& data, std::span<const int64_t> rows) {
+  return data.map([&](const Tensor& t) { return take(t, rows); });
+}
+
+Batches Batches::of_arrays(const Nest& data, const ArrayOptions& options) {
+  const int64_t rows = count_rows(data), size = options.batch_size;
+  if (size < 1) throw ValueError("batch_size must be positive, got " + std::to_string(size));
+  const bool shuffle = options.shuffle;
+  return Batches(
+      [data, rows, size, shuffle](int) -> NextBatch {
+        std::vector<int64_t> order;
+        if (shuffle) order = shuffled(rows);
+        return [data, rows, size, order = std::move(order), at = int64_t{0}](Nest& batch) mutable {
+          if (at >= rows) return false;
+          const int64_t end = std::min(rows, at + size);
+          batch =
+              order.empty()
+                  ? slice_rows(data, at, end)
+                  : take_rows(data, std::span(order).subspan(static_cast<size_t>(at), static_cast<size_t>(end - at)));
+          at = end;
+          return true;
+        };
+      },
+      (rows + size - 1) / size);
+}
+
+}  // namespace thalweg::keras

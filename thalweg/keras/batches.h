@@ -1,0 +1,62 @@
+// What training goes through: batches of (x, y, sample_weight), from arrays or from anything that can be iterated.
+#pragma once
+#include <functional>
+#include <memory>
+
+#include "thalweg/graph/nest.h"
+
+namespace thalweg::keras {
+
+/// Gives one batch after the other: false at the end.
+using NextBatch = std::function<bool(Nest& batch)>;
+
+/// A source of batches that can be gone through again and again. Each batch is a tuple (x, y) or (x, y, sample_weight),
+/// or x alone.
+class THALWEG_API Batches {
+ public:
+  Batches() = default;
+  /// `start` begins a pass; `steps` is the number of batches in one, -1 where nobody knows.
+  explicit Batches(std::function<NextBatch(int epoch)> start, int64_t steps = -1)
+      : start_(std::move(start)), steps_(steps) {}
+
+  bool defined() const { return start_ != nullptr; }
+  NextBatch start(int epoch) const { return start_(epoch); }
+  int64_t steps() const { return steps_; }
+
+  /// Rows of arrays that have the same first dimension.
+  struct ArrayOptions {
+    int64_t batch_size = 32;
+    bool shuffle = false;
+  };
+  static Batches of_arrays(const Nest& data, const ArrayOptions& options);
+
+ private:
+  std::function<NextBatch(int)> start_;
+  int64_t steps_ = -1;
+};
+
+/// The batches of a range, such as a vector of pairs of tensors: `model.fit(keras::batches(list))`. The range is kept.
+template <class R> Batches batches(R range) {
+  auto kept = std::make_shared<R>(std::move(range));
+  int64_t steps = -1;
+  if constexpr (requires { std::size(*kept); }) steps = static_cast<int64_t>(std::size(*kept));
+  return Batches(
+      [kept](int) -> NextBatch {
+        return [kept, at = std::begin(*kept)](Nest& batch) mutable {
+          if (at == std::end(*kept)) return false;
+          batch = Nest::of(*at);
+          ++at;
+          return true;
+        };
+      },
+      steps);
+}
+
+/// The first dimension of all tensors of a structure; ValueError in Keras's words where they differ.
+THALWEG_API int64_t count_rows(const Nest& data);
+/// Rows [first, last) of every tensor, without a copy.
+THALWEG_API Nest slice_rows(const Nest& data, int64_t first, int64_t last);
+/// The rows with these numbers.
+THALWEG_API Nest take_rows(const Nest& data, std::span<const int64_t> rows);
+
+}  // namespace thalweg::keras

@@ -1,0 +1,161 @@
+#include "thalweg/core/companion.h"
+#include "thalweg/core/error.h"
+#include "thalweg/keras/loss_support.h"
+#include "thalweg/keras/metrics.h"
+#include "thalweg/keras/training.h"
+#include "thalweg/ops/casting.h"
+#include "thalweg/ops/math.h"
+#include "thalweg/ops/reduction.h"
+#include "thalweg/ops/shaping.h"
+
+namespace thalweg::keras {
+
+std::vector<std::string> names_of_outputs(const Nest& y_pred, const std::vector<std::string>& given) {
+  if (!given.empty()) return given;
+  std::vector<std::string> names;
+  if (y_pred.is_dict()) {
+    names.assign(y_pred.keys().begin(), y_pred.keys().end());
+    std::sort(names.begin(), names.end());
+  } else {
+    for (size_t i = 0; i < y_pred.num_tensors(); ++i) names.push_back("output_" + std::to_string(i + 1));
+  }
+  return names;
+}
+
+std::vector<Nest> per_output(const Nest& given, const Nest& y_pred, const std::vector<std::string>& names,
+                             const char* what) {
+  const size_t count = y_pred.num_tensors();
+  std::vector<Nest> each(count);
+  if (given.is_none()) return each;
+  if (given.is_tensor()) {
+    if (count == 1) each[0] = given;
+    else if (what == std::string_view("sample_weight")) std::fill(each.begin(), each.end(), given);
+    else
+      throw ValueError(std::string("the model has ") + std::to_string(count) + " outputs, but " + what +
+                       " is one tensor: give a list or a dict");
+    return each;
+  }
+  if (given.is_dict()) {
+    for (const std::string& key : given.keys()) {
+      auto found = std::find(names.begin(), names.end(), key);
+      if (found == names.end()) {
+        std::string known;
+        for (const std::string& name : names) known += (known.empty() ? "'" : ", '") + name + "'";
+        throw ValueError("Found unexpected keys that do not correspond to any Model output: '" + key +
+                         "'. Expected: " + known);
+      }
+      each[static_cast<size_t>(found - names.begin())] = given.at(key);
+    }
+    return each;
+  }
+  std::vector<Tensor> flat = given.flatten();
+  if (given.size() != count)
+    throw ValueError(std::string("the model has ") + std::to_string(count) + " outputs, but " + what + " has " +
+                     std::to_string(given.size()) + " items: " + given.str());
+  for (size_t i = 0; i < count; ++i) each[i] = given[i];
+  return each;
+}
+
+Matched match(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight) {
+  Matched matched{y_true, y_pred, sample_weight};
+  if (y_true.rank() == 1 && y_pred.rank() == 2) matched.y_true = expand_dims(y_true, -1);
+  if (sample_weight.defined() && sample_weight.rank() == 1 && y_pred.rank() == 2)
+    matched.sample_weight = expand_dims(sample_weight, -1);
+  const bool both_real = is_floating(y_true.dtype()) && is_floating(y_pred.dtype());
+  const bool both_integer = is_integer(y_true.dtype()) && is_integer(y_pred.dtype());
+  if (both_real || both_integer) matched.y_true = cast(matched.y_true, y_pred.dtype());
+  if (sample_weight.defined()) matched.sample_weight = cast(matched.sample_weight, y_pred.dtype());
+  return matched;
+}
+
+CompiledLosses::CompiledLosses(OneOrMany<Loss> losses, OneOrMany<double> weights, std::vector<std::string> output_names)
+    : losses_(std::move(losses)),
+      weights_(std::move(weights)),
+      names_(std::move(output_names)),
+      total_(metrics::Mean({.name = "loss"})) {}
+
+namespace {
+
+/// What belongs to each output, by name or by position; `one` for all where a single one is given.
+template <class T>
+std::vector<std::optional<T>> spread(const OneOrMany<T>& given, const std::vector<std::string>& names,
+                                     const char* what) {
+  std::vector<std::optional<T>> each(names.size());
+  if (!given.names.empty()) {
+    for (size_t i = 0; i < given.names.size(); ++i) {
+      auto found = std::find(names.begin(), names.end(), given.names[i]);
+      if (found == names.end()) {
+        std::string known;
+        for (const std::string& name : names) known += (known.empty() ? "'" : ", '") + name + "'";
+        throw ValueError(std::string(what) + ": the model has no output '" + given.names[i] + "'; it has " + known);
+      }
+      each[static_cast<size_t>(found - names.begin())] = given.items[i];
+    }
+    return each;
+  }
+  if (given.items.empty()) return each;
+  if (given.items.size() == 1) {
+    std::fill(each.begin(), each.end(), given.items[0]);
+    return each;
+  }
+  if (given.items.size() != names.size())
+    throw ValueError(std::string(what) + ": there are " + std::to_string(given.items.size()) + " for the model's " +
+                     std::to_string(names.size()) + " outputs");
+  for (size_t i = 0; i < names.size(); ++i) each[i] = given.items[i];
+  return each;
+}
+
+}  // namespace
+
+void CompiledLosses::build(const Nest& y_pred) {
+  names_ = names_of_outputs(y_pred, names_);
+  auto losses = spread(losses_, names_, "loss");
+  auto weights = spread(weights_, names_, "loss_weights");
+  for (size_t i = 0; i < names_.size(); ++i) {
+    Output output{losses[i].value_or(Loss()), weights[i], {}};
+    if (names_.size() > 1 && output.loss.defined()) output.mean = metrics::Mean({.name = names_[i] + "_loss"});
+    outputs_.push_back(std::move(output));
+  }
+}
+
+Tensor CompiledLosses::compute(const Nest& y_true, const Nest& y_pred, const Nest& sample_weight,
+                               const std::vector<Tensor>& added) {
+  if (outputs_.empty()) build(y_pred);
+  const std::vector<Tensor> predictions = y_pred.flatten();
+  const std::vector<Nest> labels = per_output(y_true, y_pred, names_, "y");
+  const std::vector<Nest> weights = per_output(sample_weight, y_pred, names_, "sample_weight");
+  Tensor total, batch;
+  auto add = [&](const Tensor& value) { total = total.defined() ? total + value : value; };
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const Output& output = outputs_[i];
+    if (!output.loss.defined() || labels[i].is_none()) continue;
+    Matched matched = match(labels[i].tensor(), predictions[i], weights[i].as<Tensor>());
+    Tensor weight = matched.sample_weight;
+    if (Tensor mask = companion_of(predictions[i]); mask.defined()) {
+      mask = cast(mask, matched.y_pred.dtype());
+      weight = weight.defined() ? losses::apply_mask(weight, mask) : mask;
+    }
+    Tensor value = output.loss(matched.y_true, matched.y_pred, weight);
+    if (!batch.defined()) batch = cast(shape(matched.y_true)(0), DType::float32);
+    if (value.rank() != 0) value = reduce_sum(value) / cast(size(value), value.dtype());
+    if (output.mean.defined()) output.mean.update_state(value, batch);
+    if (output.weight) value = value * cast(Tensor(static_cast<float>(*output.weight)), value.dtype());
+    add(cast(value, total.defined() ? total.dtype() : value.dtype()));
+  }
+  for (const Tensor& penalty : added) add(total.defined() ? cast(penalty, total.dtype()) : penalty);
+  if (!total.defined())
+    throw ValueError(
+        "The model cannot be trained because it has no loss to optimize: give one in compile({.loss = "
+        "...}), or add one with add_loss.");
+  total_.update_state(total, batch);
+  return total;
+}
+
+std::vector<Metric> CompiledLosses::metrics() const {
+  std::vector<Metric> all = {total_};
+  for (const Output& output : outputs_)
+    if (output.mean.defined()) all.push_back(output.mean);
+  return all;
+}
+
+}  // namespace thalweg::keras

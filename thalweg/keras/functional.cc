@@ -1,0 +1,343 @@
+#include "thalweg/keras/functional.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "thalweg/core/companion.h"
+#include "thalweg/core/error.h"
+#include "thalweg/graph/tracer.h"
+#include "thalweg/keras/call_context.h"
+#include "thalweg/keras/input_layer.h"
+#include "thalweg/ops/casting.h"
+#include "thalweg/ops/shaping.h"
+
+namespace thalweg::keras {
+namespace functional {
+namespace {
+
+// The history of a tensor without a value is held as the owner of memory that it does not have.
+void drop_history(void* context) { delete static_cast<History*>(context); }
+
+Tensor make_symbolic(const std::shared_ptr<Node>& node, int index, DType dtype, const Shape& shape) {
+  Tensor t = Tensor::view(dtype, shape, nullptr, drop_history, new History{node, index});
+  t.impl()->form = Form::symbolic;
+  std::memset(t.impl()->inline_data, 0, sizeof t.impl()->inline_data);  // of no graph
+  return t;
+}
+
+bool has_history(const Tensor& t) {
+  const TensorImpl& p = *t.impl();
+  return p.form == Form::symbolic && p.buffer && p.buffer->release == drop_history;
+}
+
+std::string describe(const Tensor& t) {
+  return std::string(name_of(t.dtype())) + t.shape().str() + " of layer '" + history_of(t).node->layer.name() + "'";
+}
+
+/// Goes from the outputs back to the inputs, as Keras does, so that layers come in its order.
+class Search {
+ public:
+  explicit Search(const std::vector<Tensor>& inputs) {
+    for (const Tensor& t : inputs) boundary_.insert(key(t));
+  }
+  void visit(const Tensor& t) {
+    std::shared_ptr<Node> node = history_of(t).node;
+    if (!done_.insert(node.get()).second) return;
+    for (const Tensor& input : node->dependencies())
+      if (has_history(input)) visit_input(node, input, t);
+    order.push_back(node);
+  }
+
+  std::vector<std::shared_ptr<Node>> order;  // each after those it depends on
+
+ private:
+  static std::pair<const Node*, int> key(const Tensor& t) {
+    History history = history_of(t);
+    return {history.node.get(), history.index};
+  }
+  void visit_input(const std::shared_ptr<Node>&, const Tensor& input, const Tensor&) {
+    if (boundary_.contains(key(input)) && history_of(input).node->inputs.is_none()) {
+      visit(input);
+      return;
+    }
+    if (history_of(input).node->inputs.is_none())
+      throw ValueError("Graph disconnected: cannot obtain value for tensor " + describe(input) +
+                       ". The model's outputs depend on it, but it is not among the inputs.");
+    visit(input);
+  }
+
+  std::set<std::pair<const Node*, int>> boundary_;
+  std::set<const Node*> done_;
+};
+
+}  // namespace
+
+std::vector<Tensor> Node::dependencies() const {
+  std::vector<Tensor> all = inputs.flatten();
+  for_each_nest(args, [&](const Nest& nest) {
+    for (const Tensor& t : nest.flatten()) all.push_back(t);
+  });
+  return all;
+}
+
+History history_of(const Tensor& tensor) {
+  if (!tensor.defined() || !has_history(tensor)) return {};
+  return *static_cast<const History*>(tensor.impl()->buffer->context);
+}
+
+Nest outputs_of(const std::shared_ptr<Node>& node) {
+  int index = 0;
+  std::vector<Tensor> made;
+  for (const Tensor& t : node->outputs.flatten()) made.push_back(make_symbolic(node, index++, t.dtype(), t.shape()));
+  return node->outputs.pack(made);
+}
+
+bool is_symbolic(const Nest& inputs, const CallArgs& args) {
+  if (inputs.is_tensor()) {
+    if (has_history(inputs.tensor())) return true;
+  } else {
+    for (const Tensor& t : inputs.flatten())
+      if (has_history(t)) return true;
+  }
+  bool found = false;
+  for_each_nest(args, [&](const Nest& nest) {
+    if (nest.is_none()) return;
+    for (const Tensor& t : nest.flatten()) found |= has_history(t);
+  });
+  return found;
+}
+
+namespace {
+/// Dimensions that ops cannot know and the layer states.
+void refine(const Nest& kinds, const Nest& stated) {
+  if (stated.is_none() || !stated.is_like(kinds)) return;
+  const std::vector<Tensor> all = kinds.flatten(), known = stated.flatten();
+  for (size_t i = 0; i < all.size(); ++i)
+    if (all[i].shape().is_compatible_with(known[i].shape()))
+      all[i].impl()->shape = all[i].shape().merge_with(known[i].shape());
+}
+}  // namespace
+
+Nest infer_outputs(const Layer& layer, const Nest& inputs, const CallArgs& args) {
+  detail::ShapesOnly only;
+  graph::GraphTracer tracer(nullptr);
+  graph::Tracing tracing(&tracer);
+  auto argument = [&](const Tensor& t) { return t.is_symbolic() ? tracer.argument(t.dtype(), t.shape()) : t; };
+  CallArgs with = args;
+  for_each_nest(with, [&](Nest& nest) { nest = nest.map(argument); });
+  Nest outputs = detail::run(*layer.get(), inputs.map(argument), with);
+  Nest kinds = outputs.map([](const Tensor& t) { return detail::stand_in(t.dtype(), t.shape()); });
+  refine(kinds, layer.get()->compute_output_shape(inputs));
+  return kinds;
+}
+
+Nest record(const Layer& layer, const Nest& inputs, const CallArgs& args) {
+  if (thread_state.tracer)
+    throw TypeError("layer '" + layer.name() +
+                    "': a tensor made by keras::Input has no value and cannot be used inside of a traced function");
+  auto node = std::make_shared<Node>();
+  node->layer = layer;
+  node->inputs = inputs;
+  node->args = args;
+  node->outputs = infer_outputs(layer, inputs, args);
+  node->index = layer.get()->num_nodes++;
+  layer.get()->nodes.push_back(node);
+  return outputs_of(node);
+}
+
+std::vector<std::shared_ptr<Node>> sort_nodes(const Nest& inputs, const Nest& outputs) {
+  Search search(inputs.flatten());
+  for (const Tensor& t : outputs.flatten()) {
+    if (!has_history(t))
+      throw ValueError("the outputs of a model must come from its inputs, made by keras::Input; one of them is " +
+                       std::string(name_of(t.dtype())) + t.shape().str() + ", which depends on none");
+    search.visit(t);
+  }
+  return std::move(search.order);
+}
+
+}  // namespace functional
+
+using functional::history_of;
+using functional::Node;
+
+namespace {
+
+/// Layers by the length of their longest way to an output, then in the order in which the search met them: Keras's.
+std::vector<Layer> sort_layers(const std::vector<std::shared_ptr<Node>>& order, const Nest& inputs, const Nest& outputs,
+                               std::vector<int>& depths) {
+  std::map<const LayerInterface*, size_t> met;
+  std::set<const Node*> seen;
+  auto meet = [&](auto& self, const Tensor& t) -> void {
+    std::shared_ptr<Node> node = history_of(t).node;
+    if (!node || !seen.insert(node.get()).second) return;
+    met.try_emplace(node->layer.get(), met.size());
+    for (const Tensor& input : node->dependencies()) self(self, input);
+  };
+  for (const Tensor& t : outputs.flatten()) meet(meet, t);
+
+  std::map<const Node*, int> node_depth;
+  std::map<const LayerInterface*, int> layer_depth;
+  std::vector<Layer> layers;
+  for (auto at = order.rbegin(); at != order.rend(); ++at) {
+    const Node& node = **at;
+    if (!layer_depth.contains(node.layer.get())) layers.push_back(node.layer);
+    const int depth = std::max(node_depth[&node], layer_depth[node.layer.get()]);
+    node_depth[&node] = layer_depth[node.layer.get()] = depth;
+    for (const Tensor& input : node.dependencies())
+      if (std::shared_ptr<Node> before = history_of(input).node)
+        node_depth[before.get()] = std::max(node_depth[before.get()], depth + 1);
+  }
+  for (const std::shared_ptr<Node>& node : order) depths.push_back(node_depth[node.get()]);
+  for (const Tensor& t : inputs.flatten()) {  // those that no output depends on
+    const Layer& layer = history_of(t).node->layer;
+    if (layer_depth.try_emplace(layer.get(), 0).second) layers.push_back(layer);
+  }
+  auto place = [&](const Layer& layer) {
+    auto found = met.find(layer.get());
+    return std::pair(-layer_depth[layer.get()], found == met.end() ? -1 : static_cast<int>(found->second));
+  };
+  std::sort(layers.begin(), layers.end(), [&](const Layer& a, const Layer& b) { return place(a) < place(b); });
+  return layers;
+}
+
+}  // namespace
+
+FunctionalModel::FunctionalModel(const Nest& inputs, const Nest& outputs) : inputs_(inputs), outputs_(outputs) {
+  built = true;
+  std::map<std::pair<const Node*, int>, int> places;
+  for (const Tensor& t : inputs.flatten()) {
+    functional::History history = history_of(t);
+    if (!history.node || !history.node->inputs.is_none())
+      throw ValueError("Found input tensors that were not made by keras::Input: a model begins with those");
+    input_names_.push_back(history.node->layer.name());
+    places[{history.node.get(), history.index}] = num_places_++;
+  }
+  nodes_ = functional::sort_nodes(inputs, outputs);
+  layers_ = sort_layers(nodes_, inputs, outputs, depths_);
+  for (const std::shared_ptr<Node>& node : nodes_) {
+    if (node->inputs.is_none()) continue;
+    Step step{node.get(), {}, num_places_, static_cast<int>(node->outputs.num_tensors())};
+    for (const Tensor& t : node->dependencies()) {
+      functional::History history = history_of(t);
+      step.from.push_back(history.node ? places.at({history.node.get(), history.index}) : -1);
+    }
+    for (int i = 0; i < step.count; ++i) places[{node.get(), i}] = num_places_++;
+    steps_.push_back(std::move(step));
+  }
+  std::map<std::string, int> used;
+  for (const Tensor& t : outputs.flatten()) {
+    functional::History history = history_of(t);
+    output_places_.push_back(places.at({history.node.get(), history.index}));
+    const std::string& base = history.node->layer.name();
+    const int count = used[base]++;
+    output_names_.push_back(count == 0 ? base : base + "_" + std::to_string(count));
+  }
+  std::set<std::string> names;
+  for (const Layer& layer : layers_)
+    if (!names.insert(layer.name()).second)
+      throw ValueError("The name \"" + layer.name() +
+                       "\" is used by several layers in the model. All layer names "
+                       "should be unique.");
+}
+
+void FunctionalModel::list_parts(module::Parts& parts) const {
+  for (size_t i = 0; i < layers_.size(); ++i) parts("layer-" + std::to_string(i), layers_[i]);
+}
+
+std::vector<InputSpec> FunctionalModel::input_spec() const {
+  // A dict of inputs may come with more than the model takes: checked by name.
+  if (inputs_.is_dict()) return {};
+  std::vector<InputSpec> specs;
+  for (const Tensor& t : inputs_.flatten()) {
+    InputSpec spec;
+    spec.shape = t.shape();
+    if (spec.shape.rank() > 0) spec.shape[0] = unknown;
+    spec.allows_last_axis_of_one = true;
+    specs.push_back(spec);
+  }
+  return specs;
+}
+
+/// The tensors of the inputs, whatever way they are given: in the structure of the inputs, or by name. What a dict has
+/// besides is left out.
+std::vector<Tensor> FunctionalModel::arrange(const Nest& given) const {
+  std::vector<Tensor> all;
+  if (given.is_dict()) {
+    std::vector<std::string> names = input_names_;
+    if (inputs_.is_dict()) {
+      names.assign(inputs_.keys().begin(), inputs_.keys().end());
+      std::sort(names.begin(), names.end());
+    }
+    for (const std::string& key : names)
+      for (const Tensor& t : given.at(key).flatten()) all.push_back(t);
+  } else {
+    all = given.flatten();
+  }
+  if (all.size() != input_names_.size())
+    throw ValueError("Layer \"" + name + "\" expects " + std::to_string(input_names_.size()) +
+                     " input(s), but it received " + std::to_string(all.size()) +
+                     " input tensors. Inputs received: " + given.str());
+  std::vector<Tensor> references = inputs_.flatten();
+  for (size_t i = 0; i < all.size(); ++i) all[i] = conform(all[i], references[i]);
+  return all;
+}
+
+/// (batch,) and (batch, 1) stand for each other; dtypes become those of the inputs.
+Tensor FunctionalModel::conform(const Tensor& given, const Tensor& reference) const {
+  const Shape &from = given.shape(), &to = reference.shape();
+  Tensor t = given;
+  if (from.has_rank() && to.has_rank()) {
+    if (from.rank() == to.rank() + 1 && from[-1] == 1) t = squeeze(t, {.axis = -1});
+    else if (from.rank() == to.rank() - 1 && to[-1] == 1) t = expand_dims(t, -1);
+  }
+  if (t.get() != given.get()) {
+    if (Tensor mask = companion_of(given); mask.defined()) set_companion(t, mask);
+  }
+  if (t.dtype() == reference.dtype()) return t;
+  Tensor made = cast(t, reference.dtype());
+  if (Tensor mask = companion_of(t); mask.defined()) set_companion(made, mask);
+  return made;
+}
+
+Nest FunctionalModel::call(const Nest& inputs, const CallArgs& args) {
+  std::vector<Tensor> values(static_cast<size_t>(num_places_));
+  std::vector<Tensor> given = arrange(inputs);
+  std::copy(given.begin(), given.end(), values.begin());
+  for (const Step& step : steps_) {
+    const Node& node = *step.node;
+    CallArgs with = node.args;
+    if (!with.training.given()) with.training = args.training;
+    size_t next = 0;
+    auto value = [&](const Tensor& t) {
+      const int place = step.from[next++];
+      return place < 0 ? t : values[static_cast<size_t>(place)];
+    };
+    Nest in = node.inputs.map(value);
+    functional::for_each_nest(with, [&](Nest& nest) {
+      if (!nest.is_none()) nest = nest.map(value);
+    });
+    Nest out = detail::run(*node.layer.get(), in, with);
+    if (out.is_tensor()) {
+      values[static_cast<size_t>(step.to)] = out.tensor();
+    } else {
+      std::vector<Tensor> flat = out.flatten();
+      std::copy(flat.begin(), flat.end(), values.begin() + step.to);
+    }
+  }
+  std::vector<Tensor> results;
+  for (int place : output_places_) results.push_back(values[static_cast<size_t>(place)]);
+  return outputs_.pack(results);
+}
+
+Nest FunctionalModel::compute_mask(const Nest&, const Nest&) { return {}; }  // outputs carry theirs already
+
+Tensor Input(const Shape& shape, const InputOptions& options) {
+  Shape batch = shape;
+  batch.insert(0, options.batch_size);
+  return make_input(batch, options.dtype, options.name);
+}
+
+}  // namespace thalweg::keras

@@ -1,0 +1,112 @@
+// What the calls of a layer in graphs of layers say about it: its inputs, its outputs and their shapes.
+#include "thalweg/core/error.h"
+#include "thalweg/keras/functional.h"
+
+namespace thalweg::keras {
+
+FunctionalModel* graph_of(const LayerInterface& model) {
+  auto& layer = const_cast<LayerInterface&>(model);
+  if (auto* network = dynamic_cast<FunctionalModel*>(&layer)) return network;
+  if (auto* sequential = dynamic_cast<SequentialModel*>(&layer)) return sequential->graph().get();
+  return nullptr;
+}
+
+namespace functional {
+
+std::vector<std::shared_ptr<Node>> nodes_of(const LayerInterface& layer) {
+  std::vector<std::shared_ptr<Node>> all;
+  for (const std::weak_ptr<Node>& node : layer.nodes)
+    if (std::shared_ptr<Node> kept = node.lock()) all.push_back(std::move(kept));
+  return all;
+}
+
+namespace {
+
+bool same_kinds(const Nest& a, const Nest& b) {
+  if (!a.is_like(b)) return false;
+  const std::vector<Tensor> first = a.flatten(), second = b.flatten();
+  for (size_t i = 0; i < first.size(); ++i)
+    if (!(first[i].shape() == second[i].shape())) return false;
+  return true;
+}
+
+template <class F> Nest common_kinds(const LayerInterface& layer, const F& part) {
+  Nest common;
+  for (const std::shared_ptr<Node>& node : nodes_of(layer)) {
+    const Nest& found = part(*node);
+    if (common.is_none()) common = found;
+    else if (!same_kinds(common, found)) return {};
+  }
+  return common;
+}
+
+const Nest& inputs_of(const Node& node) { return node.inputs.is_none() ? node.outputs : node.inputs; }
+
+}  // namespace
+
+Nest input_kinds(const LayerInterface& layer) {
+  if (FunctionalModel* graph = graph_of(layer)) return graph->inputs();
+  return common_kinds(layer, inputs_of);
+}
+Nest output_kinds(const LayerInterface& layer) {
+  if (FunctionalModel* graph = graph_of(layer)) return graph->outputs();
+  return common_kinds(layer, [](const Node& node) -> const Nest& { return node.outputs; });
+}
+
+std::string shape_text(const Nest& tensors) {
+  if (tensors.is_none()) return "None";
+  if (tensors.is_tensor()) return tensors.tensor().shape().str();
+  std::string text;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    text += i > 0 ? ", " : "";
+    if (tensors.is_dict()) text += "'" + tensors.keys()[i] + "': ";
+    text += shape_text(tensors.items()[i]);
+  }
+  if (tensors.is_dict()) return "{" + text + "}";
+  if (tensors.kind() == Nest::Kind::list) return "[" + text + "]";
+  return "(" + text + (tensors.size() == 1 ? ",)" : ")");
+}
+
+}  // namespace functional
+
+namespace {
+
+functional::Node* only_node(const Layer& layer, const char* what) {
+  const std::vector<std::shared_ptr<functional::Node>> nodes = functional::nodes_of(*layer.get());
+  if (nodes.empty())
+    throw ValueError("Layer " + layer.name() + " is not connected, no " + what +
+                     " to return: it was never called on a tensor made by keras::Input.");
+  if (nodes.size() > 1)
+    throw ValueError("Layer " + layer.name() + " has multiple inbound nodes, hence the notion of \"layer " + what +
+                     "\" is ill-defined.");
+  return nodes.front().get();
+}
+
+Shape only_shape(const Layer& layer, const Nest& kinds, const char* what) {
+  if (kinds.is_none()) {
+    const std::string head = "The layer \"" + layer.name() + "\" has ";
+    if (functional::nodes_of(*layer.get()).empty())
+      throw ValueError(head + "never been called and thus has no defined " + what + " shape.");
+    throw ValueError(head + "multiple inbound nodes, with different " + what + " shapes.");
+  }
+  if (kinds.num_tensors() != 1)
+    throw ValueError("layer '" + layer.name() + "': there are several " + what +
+                     " shapes: " + functional::shape_text(kinds));
+  return kinds.flatten().front().shape();
+}
+
+}  // namespace
+
+Nest Layer::input() const {
+  if (FunctionalModel* graph = graph_of(*p_)) return graph->inputs();
+  functional::Node* node = only_node(*this, "input");
+  return node->inputs.is_none() ? functional::outputs_of(node->shared_from_this()) : node->inputs;
+}
+Nest Layer::output() const {
+  if (FunctionalModel* graph = graph_of(*p_)) return graph->outputs();
+  return functional::outputs_of(only_node(*this, "output")->shared_from_this());
+}
+Shape Layer::input_shape() const { return only_shape(*this, functional::input_kinds(*p_), "input"); }
+Shape Layer::output_shape() const { return only_shape(*this, functional::output_kinds(*p_), "output"); }
+
+}  // namespace thalweg::keras

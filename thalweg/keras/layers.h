@@ -1,0 +1,15 @@
+// All layers.
+#pragma once
+#include "thalweg/keras/layers/activation.h"
+#include "thalweg/keras/layers/attention.h"
+#include "thalweg/keras/layers/conv_lstm.h"
+#include "thalweg/keras/layers/convolution.h"
+#include "thalweg/keras/layers/core.h"
+#include "thalweg/keras/layers/merging.h"
+#include "thalweg/keras/layers/noise.h"
+#include "thalweg/keras/layers/normalization.h"
+#include "thalweg/keras/layers/pooling.h"
+#include "thalweg/keras/layers/preprocessing.h"
+#include "thalweg/keras/layers/recurrent.h"
+#include "thalweg/keras/layers/reshaping.h"
+#include "thalweg/keras/layers/wrappers.h"

@@ -1,0 +1,111 @@
+// Layers that have nothing to do with space or time.
+#pragma once
+#include <functional>
+
+#include "thalweg/keras/layer.h"
+
+namespace thalweg::keras::layers {
+
+/// What layers without options of their own take.
+struct PlainOptions {
+  Shape input_shape = Shape::unknown_rank();
+  std::string name = {};
+  DType dtype = DType::invalid;
+  Flag trainable = true;
+};
+
+struct DenseOptions {
+  keras::Activation activation = {};
+  Flag use_bias = true;
+  Initializer kernel_initializer = "glorot_uniform";
+  Initializer bias_initializer = "zeros";
+  Regularizer kernel_regularizer = {}, bias_regularizer = {}, activity_regularizer = {};
+  Constraint kernel_constraint = {}, bias_constraint = {};
+  Shape input_shape = Shape::unknown_rank();
+  std::string name = {};
+  DType dtype = DType::invalid;
+  Flag trainable = true;
+};
+/// activation(x * kernel + bias), along the last axis.
+THALWEG_API Layer Dense(int64_t units, const DenseOptions& options = {});
+
+struct EinsumDenseOptions {
+  keras::Activation activation = {};
+  std::optional<std::string> bias_axes = {};  // those of the output that the bias has; left out: no bias
+  Initializer kernel_initializer = "glorot_uniform";
+  Initializer bias_initializer = "zeros";
+  Regularizer kernel_regularizer = {}, bias_regularizer = {}, activity_regularizer = {};
+  Constraint kernel_constraint = {}, bias_constraint = {};
+  Shape input_shape = Shape::unknown_rank();
+  std::string name = {};
+  DType dtype = DType::invalid;
+  Flag trainable = true;
+};
+/// activation(einsum(equation, x, kernel) + bias): `EinsumDense("abc,cd->abd", {unknown, 64})`. The output shape is
+/// that of one example; dimensions that the input has may be unknown.
+THALWEG_API Layer EinsumDense(const std::string& equation, const Shape& output_shape,
+                              const EinsumDenseOptions& options = {});
+
+struct EmbeddingOptions {
+  Initializer embeddings_initializer = "uniform";
+  Regularizer embeddings_regularizer = {}, activity_regularizer = {};
+  Constraint embeddings_constraint = {};
+  Flag mask_zero = false;                    // 0 is padding: what follows does not see it
+  std::optional<int64_t> input_length = {};  // of sequences, where it is always the same
+  Shape input_shape = Shape::unknown_rank();
+  std::string name = {};
+  DType dtype = DType::invalid;
+  Flag trainable = true;
+};
+/// Rows of a table with `input_dim` rows of length `output_dim`, by integers.
+THALWEG_API Layer Embedding(int64_t input_dim, int64_t output_dim, const EmbeddingOptions& options = {});
+
+using ActivationOptions = PlainOptions;
+/// An activation as a layer.
+THALWEG_API Layer Activation(const keras::Activation& activation, const ActivationOptions& options = {});
+
+struct MaskingOptions {
+  double mask_value = 0.0;
+  Shape input_shape = Shape::unknown_rank();
+  std::string name = {};
+  DType dtype = DType::invalid;
+  Flag trainable = true;
+};
+/// Masks the time steps all of whose values are `mask_value`, and sets them to 0.
+THALWEG_API Layer Masking(const MaskingOptions& options = {});
+
+/// The inputs as they are.
+THALWEG_API Layer Identity(const PlainOptions& options = {});
+
+struct ActivityRegularizationOptions {
+  double l1 = 0.0, l2 = 0.0;
+  Shape input_shape = Shape::unknown_rank();
+  std::string name = {};
+  DType dtype = DType::invalid;
+  Flag trainable = true;
+};
+/// Adds l1 * sum(|x|) + l2 * sum(x ^ 2) to the losses and gives x.
+THALWEG_API Layer ActivityRegularization(const ActivityRegularizationOptions& options = {});
+
+/// From the inputs of a layer to its outputs.
+using LambdaFunction = std::function<Nest(const Nest& inputs, const CallArgs& args)>;
+struct LambdaOptions {
+  std::function<Nest(const Nest& inputs, const Nest& mask)> mask = {};  // the mask of the output; left out: none
+  Shape input_shape = Shape::unknown_rank();
+  std::string name = {};
+  DType dtype = DType::invalid;
+  Flag trainable = true;
+};
+/// A function as a layer: `Lambda([](const Nest& x, const CallArgs&) { return Nest(square(x.tensor())); })`. It keeps
+/// no weights, and a configuration cannot hold it: write a struct with `call` for that.
+THALWEG_API Layer Lambda(const LambdaFunction& function, const LambdaOptions& options = {});
+/// The same for a function from tensor to tensor: `Lambda([](const Tensor& x) { return square(x); })`.
+template <class F>
+  requires(std::is_invocable_r_v<Tensor, F&, const Tensor&>)
+Layer Lambda(F function, const LambdaOptions& options = {}) {
+  return Lambda(
+      LambdaFunction([function](const Nest& x, const CallArgs&) mutable { return Nest(function(x.tensor())); }),
+      options);
+}
+
+}  // namespace thalweg::keras::layers

@@ -1,0 +1,42 @@
+#include "thalweg/core/error.h"
+#include "thalweg/keras/layers/core.h"
+#include "thalweg/ops/casting.h"
+#include "thalweg/ops/comparison.h"
+
+namespace thalweg::keras::layers {
+namespace {
+
+struct EmbeddingLayer {
+  int64_t input_dim = 0, output_dim = 0;
+  EmbeddingOptions options = {};
+  Variable embeddings = {};
+
+  void check() {
+    if (input_dim <= 0 || output_dim <= 0)
+      throw ValueError("Both `input_dim` and `output_dim` should be positive, Received input_dim = " +
+                       std::to_string(input_dim) + " and output_dim = " + std::to_string(output_dim));
+    // Sequences of any length where nothing else is said, so that a model may begin with it.
+    if (!options.input_shape.has_rank()) options.input_shape = Shape{options.input_length.value_or(unknown)};
+  }
+  void build(const Shape&) {
+    embeddings = add_weight({input_dim, output_dim}, {.initializer = options.embeddings_initializer,
+                                                      .regularizer = options.embeddings_regularizer,
+                                                      .constraint = options.embeddings_constraint});
+  }
+  Tensor call(const Tensor& x) {
+    const bool is_index = x.dtype() == DType::int32 || x.dtype() == DType::int64;
+    return embeddings.sparse_read(is_index ? x : cast(x, DType::int32));
+  }
+  Nest compute_mask(const Nest& x, const Nest&) {
+    if (!options.mask_zero) return {};
+    return not_equal(x.tensor(), cast(Tensor(0), x.tensor().dtype()));
+  }
+};
+
+}  // namespace
+
+Layer Embedding(int64_t input_dim, int64_t output_dim, const EmbeddingOptions& options) {
+  return EmbeddingLayer{input_dim, output_dim, options};
+}
+
+}  // namespace thalweg::keras::layers

@@ -1,0 +1,80 @@
+// Layers that bring their inputs to mean 0 and deviation 1, over the batch, over features, or over groups of them.
+#pragma once
+#include "thalweg/keras/layer.h"
+
+namespace thalweg::keras::layers {
+
+struct BatchNormalizationOptions {
+  Axis axis = -1;  // that of the features; it may be several
+  double momentum = 0.99;
+  double epsilon = 1e-3;
+  Flag center = true;
+  Flag scale = true;
+  Initializer beta_initializer = "zeros", gamma_initializer = "ones";
+  Initializer moving_mean_initializer = "zeros", moving_variance_initializer = "ones";
+  Regularizer beta_regularizer = {}, gamma_regularizer = {};
+  Constraint beta_constraint = {}, gamma_constraint = {};
+  Flag synchronized = false;  // over devices: there is one
+  Shape input_shape = Shape::unknown_rank();
+  std::string name = {};
+  DType dtype = DType::invalid;
+  Flag trainable = true;
+};
+/// Normalises each feature: in training with mean and variance of the batch, of which it keeps moving averages, else
+/// with these. One that is not trainable always uses the averages.
+THALWEG_API Layer BatchNormalization(const BatchNormalizationOptions& options = {});
+
+struct LayerNormalizationOptions {
+  Axis axis = -1;  // over which each example is normalised
+  double epsilon = 1e-3;
+  Flag center = true;
+  Flag scale = true;
+  Initializer beta_initializer = "zeros", gamma_initializer = "ones";
+  Regularizer beta_regularizer = {}, gamma_regularizer = {};
+  Constraint beta_constraint = {}, gamma_constraint = {};
+  Shape input_shape = Shape::unknown_rank();
+  std::string name = {};
+  DType dtype = DType::invalid;
+  Flag trainable = true;
+};
+/// Normalises each example by itself, over its features.
+THALWEG_API Layer LayerNormalization(const LayerNormalizationOptions& options = {});
+
+struct GroupNormalizationOptions {
+  int64_t groups = 32;  // -1: each feature by itself
+  int64_t axis = -1;    // that of the features
+  double epsilon = 1e-3;
+  Flag center = true;
+  Flag scale = true;
+  Initializer beta_initializer = "zeros", gamma_initializer = "ones";
+  Regularizer beta_regularizer = {}, gamma_regularizer = {};
+  Constraint beta_constraint = {}, gamma_constraint = {};
+  Shape input_shape = Shape::unknown_rank();
+  std::string name = {};
+  DType dtype = DType::invalid;
+  Flag trainable = true;
+};
+/// Normalises each group of features of each example by itself.
+THALWEG_API Layer GroupNormalization(const GroupNormalizationOptions& options = {});
+
+struct UnitNormalizationOptions {
+  Axis axis = -1;
+  Shape input_shape = Shape::unknown_rank();
+  std::string name = {};
+  DType dtype = DType::invalid;
+  Flag trainable = true;
+};
+/// Scales each example to length 1.
+THALWEG_API Layer UnitNormalization(const UnitNormalizationOptions& options = {});
+
+struct SpectralNormalizationOptions {
+  int64_t power_iterations = 1;
+  Shape input_shape = Shape::unknown_rank();
+  std::string name = {};
+  DType dtype = DType::invalid;
+  Flag trainable = true;
+};
+/// A layer whose kernel is divided by its largest singular value before each step of training.
+THALWEG_API Layer SpectralNormalization(const Layer& layer, const SpectralNormalizationOptions& options = {});
+
+}  // namespace thalweg::keras::layers

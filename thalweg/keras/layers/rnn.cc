@@ -1,0 +1,117 @@
+#include "thalweg/core/error.h"
+#include "thalweg/keras/call_context.h"
+#include "thalweg/keras/layers/sequence.h"
+#include "thalweg/ops/shaping.h"
+
+namespace thalweg::keras::layers {
+
+std::pair<Tensor, std::vector<Tensor>> RNNCell::operator()(const Tensor& x, const Nest& states,
+                                                           const CallArgs& args) const {
+  const bool is_bare = p_->takes_bare_state();
+  Nest result = invoke(Nest::tuple({x, is_bare && states.is_sequence() ? states[0] : states}), args);
+  if (result.size() != 2)
+    throw ValueError("the call of a cell returns its output and its states; layer '" + name() + "' returned " +
+                     result.str());
+  return {result[0].tensor(), result[1].flatten()};
+}
+
+std::vector<Tensor> RNNCell::get_initial_state(const InitialStateOptions& options) const {
+  Tensor batch;
+  if (options.batch_size) batch = Tensor(static_cast<int32_t>(*options.batch_size));
+  else if (options.inputs.defined()) batch = shape(options.inputs)(0);
+  else throw ValueError("get_initial_state needs a batch_size, or inputs that have one");
+  DType state_dtype = options.dtype;
+  if (state_dtype == DType::invalid) state_dtype = options.inputs.defined() ? options.inputs.dtype() : dtype();
+  return p_->get_initial_state(options.inputs, batch, state_dtype);
+}
+
+namespace {
+
+struct StackedRNNCellsLayer {
+  std::vector<Layer> cells = {};
+  StackedRNNCellsOptions options = {};
+
+  void check() const {
+    if (cells.empty()) throw ValueError("StackedRNNCells: there are no cells");
+    for (const Layer& cell : cells)
+      if (cell.get()->state_size().empty())
+        throw ValueError("All cells must have a `state_size` attribute. Received cell without a `state_size`: " +
+                         cell.name());
+  }
+  std::vector<Shape> state_size() const {
+    std::vector<Shape> sizes;
+    for (const Layer& cell : cells)
+      for (const Shape& size : cell.get()->state_size()) sizes.push_back(size);
+    return sizes;
+  }
+  Shape output_size() const { return cells.empty() ? Shape() : cells.back().get()->output_size(); }
+  std::vector<Tensor> get_initial_state(const Tensor& inputs, const Tensor& batch_size, DType state_dtype) const {
+    std::vector<Tensor> states;
+    for (const Layer& cell : cells)
+      for (const Tensor& state : cell.get()->get_initial_state(inputs, batch_size, state_dtype))
+        states.push_back(state);
+    return states;
+  }
+  void build(const Shape& input) {
+    Shape step = input;
+    for (const Layer& cell : cells) {
+      keras::detail::CallContext context(*cell.get(), {});
+      keras::detail::build_if_needed(*cell.get(), Nest(keras::detail::stand_in(cell.dtype(), step)));
+      step = Shape{input[0]}.concatenate(cell.get()->output_size());
+    }
+  }
+  Nest call(const Tensor& x, const Nest& states, const CallArgs& args) {
+    std::vector<Tensor> before = states.flatten(), after;
+    auto next = before.begin();
+    Tensor output = x;
+    for (const Layer& cell : cells) {
+      const auto count = static_cast<std::ptrdiff_t>(cell.get()->state_size().size());
+      if (before.end() - next < count) throw ValueError("StackedRNNCells: there are fewer states than the cells take");
+      auto [made, of_cell] = RNNCell(cell)(output, Nest::of(std::vector<Tensor>(next, next + count)),
+                                           {.training = args.training, .constants = args.constants});
+      next += count;
+      output = made;
+      after.insert(after.end(), of_cell.begin(), of_cell.end());
+    }
+    return Nest::tuple({output, Nest::of(after)});
+  }
+  void complete_config(Value& config) const { config.erase("reverse_state_order"); }  // as Keras has it
+};
+
+struct RNNLayer {
+  Layer cell = {};
+  RNNOptions options = {};
+  KeptStates states = {};
+
+  void check() const {
+    if (!cell.defined() || cell.get()->state_size().empty())
+      throw ValueError(
+          "The RNN cell should have a `state_size` attribute (tuple of integers, one integer per RNN state). Received: "
+          "cell=" +
+          (cell.defined() ? cell.name() : "None"));
+  }
+  void build(const Nest& inputs) {
+    build_cell(cell, inputs, options.time_major);
+    if (cell.as<StackedRNNCellsLayer>()) cell.get()->built_shapes.clear();  // not in Keras's configuration
+  }
+  Nest call(const Nest& inputs, const CallArgs& args) {
+    return run_layer(cell, settings_of(options), states, inputs, args);
+  }
+  Nest compute_mask(const Nest&, const Nest& mask) {
+    return sequence_mask(mask, settings_of(options), cell.get()->state_size().size());
+  }
+  void reset_states() { states.reset(); }
+  void complete_config(Value& config) const {
+    complete_sequence_config(config);
+    config.erase("activity_regularizer");
+  }
+};
+
+}  // namespace
+
+RNNCell StackedRNNCells(const std::vector<RNNCell>& cells, const StackedRNNCellsOptions& options) {
+  return StackedRNNCellsLayer{std::vector<Layer>(cells.begin(), cells.end()), options};
+}
+Layer RNN(const CellOrCells& cell, const RNNOptions& options) { return RNNLayer{cell.cell(), options}; }
+
+}  // namespace thalweg::keras::layers

@@ -1,0 +1,107 @@
+#include "thalweg/core/error.h"
+#include "thalweg/graph/init_scope.h"
+#include "thalweg/keras/call_context.h"
+#include "thalweg/keras/input_layer.h"
+#include "thalweg/keras/model.h"
+
+namespace thalweg::keras {
+
+void SequentialModel::connect(const Tensor& input) {
+  Tensor x = input;
+  for (const Layer& layer : layers_) x = layer(x);
+  input_ = input;
+  graph_ = std::make_shared<FunctionalModel>(Nest(input), Nest(x));
+  graph_->name = name;
+  built = true;
+}
+
+void SequentialModel::add(const Layer& layer) {
+  if (!layer.defined()) throw ValueError("a Sequential model takes layers; this one is empty");
+  for (const Layer& other : layers_)
+    if (other.name() == layer.name())
+      throw ValueError("All layers added to a Sequential model should have unique names. Name \"" + layer.name() +
+                       "\" is already the name of a layer in this model. Update the `name` argument to pass a unique "
+                       "name.");
+  if (layer.as<InputLayer>()) {  // stands for the shape alone
+    if (!layers_.empty()) throw ValueError("an input can only come first in a Sequential model");
+    input_ = input_of(layer);
+    has_given_shape_ = true;
+    return;
+  }
+  layers_.push_back(layer);
+  try {
+    if (graph_ || (has_given_shape_ && layers_.size() == 1)) {
+      Tensor before = graph_ ? graph_->outputs().tensor() : input_;
+      Tensor after = layer(before);
+      graph_ = std::make_shared<FunctionalModel>(Nest(input_), Nest(after));
+      graph_->name = name;
+      built = true;
+    } else if (layers_.size() == 1 && layer.get()->batch_input_shape) {
+      has_given_shape_ = true;
+      connect(make_input(*layer.get()->batch_input_shape, layer.dtype(), layer.name() + "_input"));
+    } else if (FunctionalModel* network = graph_of(*layer.get()); network && layers_.size() == 1) {
+      Tensor first = network->inputs().tensor();
+      has_given_shape_ = true;
+      connect(make_input(first.shape(), first.dtype(), layer.name() + "_input"));
+    } else {
+      built = false;
+    }
+  } catch (...) {
+    layers_.pop_back();
+    throw;
+  }
+}
+
+void SequentialModel::pop() {
+  if (layers_.empty()) throw TypeError("There are no layers in the model.");
+  layers_.pop_back();
+  graph_ = nullptr;
+  if (has_given_shape_ && !layers_.empty()) connect(input_);
+  else built = false;
+}
+
+void SequentialModel::build(const Nest& inputs) {
+  if (!inputs.is_tensor() || layers_.empty()) return;
+  Shape shape = inputs.tensor().shape();
+  try {
+    InitScope outside;  // not a part of what is being traced: the shapes are what counts
+    connect(make_input(shape, inputs.tensor().dtype(), layers_.front().name() + "_input"));
+  } catch (const Error&) {
+    graph_ = nullptr;  // the layers are called one by one, and the first that fails says why
+  }
+}
+
+Nest SequentialModel::call(const Nest& inputs, const CallArgs& args) {
+  Nest x = graph_ && has_given_shape_ ? Nest(graph_->arrange(inputs).at(0)) : inputs;
+  CallArgs with;
+  with.training = args.training;
+  with.mask = args.mask;
+  for (const Layer& layer : layers_) {
+    x = detail::run(*layer.get(), x, with);
+    with.mask = {};  // from here on tensors carry their masks
+  }
+  return x;
+}
+
+std::vector<InputSpec> SequentialModel::input_spec() const {
+  return graph_ && has_given_shape_ ? graph_->input_spec() : std::vector<InputSpec>();
+}
+
+Nest SequentialModel::compute_mask(const Nest&, const Nest&) { return {}; }  // the output carries its own
+
+void SequentialModel::list_parts(module::Parts& parts) const {
+  for (size_t i = 0; i < layers_.size(); ++i) parts("layer-" + std::to_string(i), layers_[i]);
+}
+
+Sequential::Sequential(const std::vector<Layer>& layers, const LayerOptions& options) {
+  auto made = std::make_shared<SequentialModel>();
+  made->start(options);
+  p_ = made;
+  for (const Layer& layer : layers) add(layer);
+}
+Sequential::Sequential(std::initializer_list<Layer> layers, const LayerOptions& options)
+    : Sequential(std::vector<Layer>(layers), options) {}
+void Sequential::add(const Layer& layer) const { static_cast<SequentialModel&>(*p_).add(layer); }
+void Sequential::pop() const { static_cast<SequentialModel&>(*p_).pop(); }
+
+}  // namespace thalweg::keras

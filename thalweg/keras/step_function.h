@@ -1,0 +1,22 @@
+// A step of training as a traced function of structures that only the run knows.
+#pragma once
+#include "thalweg/graph/function_core.h"
+#include "thalweg/graph/nest.h"
+
+namespace thalweg::keras {
+
+/// Traces its body for each kind of batch, then runs the plan. Batches of another size cost one more trace in all.
+class StepFunction {
+ public:
+  using Body = std::function<Nest(const Nest& data)>;
+  StepFunction(Body body, bool eagerly, bool jit_compile, const std::string& name);
+  Nest operator()(const Nest& data);
+  int tracing_count() const { return core_.tracing_count(); }
+
+ private:
+  Body body_;
+  bool eagerly_;
+  graph::FunctionCore core_;
+};
+
+}  // namespace thalweg::keras

@@ -1,0 +1,467 @@
+// Losses, metrics, optimizers, callbacks, and the kinds that are one function.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <unordered_map>
+
+#include "thalweg/core/error.h"
+#include "thalweg/keras/keras.h"
+#include "thalweg/python/convert.h"
+#include "thalweg/python/keras_core.h"
+
+namespace thalweg::python {
+namespace {
+
+using keras::Value;
+
+nb::object& wrapper() {
+  static auto& function = *new nb::object;  // the package's: (kind, class_name, core) -> object
+  return function;
+}
+std::unordered_map<const keras::Object*, PyObject*>& known() {
+  static auto& all = *new std::unordered_map<const keras::Object*, PyObject*>;
+  return all;
+}
+
+std::string name_of_callable(nb::handle callable) {
+  nb::object name = nb::getattr(callable, "__name__", nb::none());
+  if (name.is_none()) name = callable.type().attr("__name__");
+  return text_of(name);
+}
+
+/// What Python's functions and objects with `__call__` have in common.
+template <class I> class PyFunctionOf : public I, public HasPython {
+ public:
+  explicit PyFunctionOf(nb::object callable) : callable_(std::move(callable)) {
+    this->name = name_of_callable(callable_);
+  }
+  ~PyFunctionOf() override {
+    nb::gil_scoped_acquire acquire;
+    callable_.reset();
+  }
+  std::string class_name() const override {
+    return with_python([&] { return name_of_callable(callable_); });
+  }
+  bool is_function() const override {
+    return with_python([&] { return !nb::hasattr(callable_, "get_config"); });
+  }
+  Value get_config() const override {
+    return with_python([&] { return to_value(callable_.attr("get_config")()); });
+  }
+  nb::handle python() const override { return callable_; }
+
+ protected:
+  nb::object callable_;
+};
+class PyActivation : public PyFunctionOf<keras::Activation::Interface> {
+ public:
+  using PyFunctionOf::PyFunctionOf;
+  Tensor call(const Tensor& x) override {
+    return with_python([&] { return natural_tensor(callable_(nb::steal(wrap(x))).ptr()); });
+  }
+};
+template <class I> class PyOfTensor : public PyFunctionOf<I> {
+ public:
+  using PyFunctionOf<I>::PyFunctionOf;
+  Tensor call(const Tensor& x) override {
+    return with_python([&] { return natural_tensor(this->callable_(nb::steal(wrap(x))).ptr()); });
+  }
+};
+class PyInitializer : public PyFunctionOf<keras::Initializer::Interface> {
+ public:
+  using PyFunctionOf::PyFunctionOf;
+  Tensor call(const Shape& shape, const DType& dtype) override {
+    return with_python([&] {
+      nb::list dims;
+      for (int64_t dim : shape) dims.append(nb::int_(dim));
+      nb::object value = callable_(dims, nb::arg("dtype") = nb::steal(wrap_dtype(dtype)));
+      Tensor made = natural_tensor(value.ptr());
+      return made.dtype() == dtype ? made : tensor_as(value.ptr(), dtype);
+    });
+  }
+};
+class PyLoss : public PyFunctionOf<keras::LossInterface> {
+ public:
+  explicit PyLoss(nb::object callable) : PyFunctionOf(std::move(callable)) {
+    if (nb::hasattr(callable_, "reduction")) reduction = text_of(nb::str(callable_.attr("reduction")));
+    if (nb::hasattr(callable_, "name") && !nb::object(callable_.attr("name")).is_none())
+      name = text_of(nb::str(callable_.attr("name")));
+  }
+  Tensor call(const Tensor& y_true, const Tensor& y_pred) override {
+    return with_python([&] {
+      nb::object function = nb::hasattr(callable_, "call") ? nb::object(callable_.attr("call")) : callable_;
+      return natural_tensor(function(nb::steal(wrap(y_true)), nb::steal(wrap(y_pred))).ptr());
+    });
+  }
+};
+
+/// A callable whose kind is not known yet.
+class PyCallable : public PyFunctionOf<keras::Object> {
+ public:
+  using PyFunctionOf::PyFunctionOf;
+  std::shared_ptr<keras::Object> as_kind(std::string_view kind) override {
+    if (kind == "activation") return std::make_shared<PyActivation>(callable_);
+    if (kind == "initializer") return std::make_shared<PyInitializer>(callable_);
+    if (kind == "regularizer") return std::make_shared<PyOfTensor<keras::Regularizer::Interface>>(callable_);
+    if (kind == "constraint") return std::make_shared<PyOfTensor<keras::Constraint::Interface>>(callable_);
+    if (kind == "schedule") return std::make_shared<PyOfTensor<keras::LearningRateSchedule::Interface>>(callable_);
+    if (kind == "loss") return std::make_shared<PyLoss>(callable_);
+    if (kind == "metric") {
+      auto function = std::make_shared<PyLoss>(callable_);
+      keras::Metric made(
+          name, [function](const Tensor& y_true, const Tensor& y_pred) { return function->call(y_true, y_pred); });
+      return made.pointer();
+    }
+    return nullptr;
+  }
+};
+
+class PyMetric : public keras::MetricInterface, public PythonBacked<keras::MetricInterface>, public HasPython {
+ public:
+  explicit PyMetric(PyObject* self) : PythonBacked(self) {}
+  nb::handle python() const override { return me(); }
+  std::string class_name() const override {
+    return with_python([&] { return text_of(me().type().attr("__name__")); });
+  }
+  Value get_config() const override {
+    return with_python([&] { return to_value(me().attr("get_config")()); });
+  }
+  void update_state(const Tensor& first, const Tensor& second, const Tensor& third) override {
+    with_python([&] {
+      nb::object update = me().attr("update_state");
+      nb::object a = nb::steal(wrap(first)), b = nb::steal(wrap(second)), c = nb::steal(wrap(third));
+      if (third.defined()) update(a, b, nb::arg("sample_weight") = c);
+      else if (second.defined()) update(a, b);
+      else update(a);
+    });
+  }
+  Tensor result() override {
+    return with_python([&] { return natural_tensor(nb::object(me().attr("result")()).ptr()); });
+  }
+  void reset_state() override {
+    with_python([&] { me().attr("reset_state")(); });
+  }
+  void list_parts(module::Parts& parts) const override {
+    for (size_t i = 0; i < weights.size(); ++i) parts("weight" + std::to_string(i), weights[i]);
+  }
+
+  std::vector<Variable> weights;
+};
+
+class PyOptimizer : public keras::OptimizerInterface, public PythonBacked<keras::OptimizerInterface>, public HasPython {
+ public:
+  explicit PyOptimizer(PyObject* self) : PythonBacked(self) {}
+  nb::handle python() const override { return me(); }
+  std::string class_name() const override {
+    return with_python([&] { return text_of(me().type().attr("__name__")); });
+  }
+  Value get_config() const override {
+    return with_python([&] { return to_value(me().attr("get_config")()); });
+  }
+  void build(std::span<const Variable> given) override {
+    with_python([&] {
+      nb::list list;
+      for (const Variable& v : given) list.append(wrap_variable_object(v));
+      me().attr("build")(list);
+    });
+  }
+  void update_step(const Tensor& gradient, const Variable& variable, size_t) override {
+    with_python([&] { me().attr("update_step")(nb::steal(wrap(gradient)), wrap_variable_object(variable)); });
+  }
+};
+
+/// Any Python object with hooks.
+class PyCallback : public keras::CallbackInterface, public HasPython {
+ public:
+  explicit PyCallback(nb::object self) : self_(std::move(self)) {
+    for (const char* hook : {"on_train_batch_end", "on_test_batch_end", "on_batch_end"}) wants_logs_ |= overrides(hook);
+  }
+  ~PyCallback() override {
+    nb::gil_scoped_acquire acquire;
+    self_.reset();
+  }
+  nb::handle python() const override { return self_; }
+  std::string class_name() const override {
+    return with_python([&] { return text_of(self_.type().attr("__name__")); });
+  }
+  Value get_config() const override { return Value(Value::Map()); }
+  bool wants_batch_logs() const override { return wants_logs_; }
+  void set_params(const keras::RunParameters& params) override {
+    with_python([&] {
+      nb::dict dict;
+      dict["verbose"] = params.verbose;
+      dict["epochs"] = params.epochs;
+      dict["steps"] = params.steps < 0 ? nb::object(nb::none()) : nb::object(nb::int_(params.steps));
+      self_.attr("set_params")(dict);
+    });
+  }
+  void set_model(keras::Model& model) override {
+    with_python([&] { self_.attr("set_model")(from_object(model.pointer(), "layer")); });
+  }
+  void on_train_begin(keras::Model&, keras::Logs& l) override { tell("on_train_begin", l); }
+  void on_train_end(keras::Model&, keras::Logs& l) override { tell("on_train_end", l); }
+  void on_epoch_begin(keras::Model&, int i, keras::Logs& l) override { tell("on_epoch_begin", l, i); }
+  void on_epoch_end(keras::Model&, int i, keras::Logs& l) override { tell("on_epoch_end", l, i); }
+  void on_train_batch_begin(keras::Model&, int64_t i, keras::Logs& l) override { tell("on_train_batch_begin", l, i); }
+  void on_train_batch_end(keras::Model&, int64_t i, keras::Logs& l) override { tell("on_train_batch_end", l, i); }
+  void on_test_begin(keras::Model&, keras::Logs& l) override { tell("on_test_begin", l); }
+  void on_test_end(keras::Model&, keras::Logs& l) override { tell("on_test_end", l); }
+  void on_test_batch_begin(keras::Model&, int64_t i, keras::Logs& l) override { tell("on_test_batch_begin", l, i); }
+  void on_test_batch_end(keras::Model&, int64_t i, keras::Logs& l) override { tell("on_test_batch_end", l, i); }
+  void on_predict_begin(keras::Model&, keras::Logs& l) override { tell("on_predict_begin", l); }
+  void on_predict_end(keras::Model&, keras::Logs& l) override { tell("on_predict_end", l); }
+  void on_predict_batch_begin(keras::Model&, int64_t i, keras::Logs& l) override {
+    tell("on_predict_batch_begin", l, i);
+  }
+  void on_predict_batch_end(keras::Model& m, int64_t i, keras::Logs&) override {
+    if (!overrides("on_predict_batch_end")) return;
+    with_python([&] {
+      nb::dict logs;
+      logs["outputs"] = from_object(m.pointer(), "layer").attr("_last_outputs")();
+      self_.attr("on_predict_batch_end")(i, logs);
+    });
+  }
+
+ private:
+  bool overrides(const char* hook) const {
+    return with_python([&] {
+      nb::object base = nb::module_::import_("thalweg.keras.callbacks").attr("Callback");
+      if (!nb::hasattr(self_, hook)) return false;
+      nb::object attributes = nb::getattr(self_, "__dict__", nb::dict());
+      if (nb::cast<nb::dict>(attributes).contains(hook)) return true;
+      return !nb::hasattr(self_.type(), hook) || !nb::object(self_.type().attr(hook)).is(nb::object(base.attr(hook)));
+    });
+  }
+  template <class... I> void tell(const char* hook, keras::Logs& logs, I... number) {
+    with_python([&] {
+      if (!nb::hasattr(self_, hook)) return;
+      nb::dict dict = from_logs(logs);
+      self_.attr(hook)(number..., dict);
+      for (auto [key, item] : dict)  // a callback may add to them
+        if (PyNumber_Check(item.ptr()))
+          logs.set(text_of(nb::str(key)), nb::cast<double>(nb::steal(checked(PyNumber_Float(item.ptr())))));
+    });
+  }
+
+  nb::object self_;
+  bool wants_logs_ = false;
+};
+
+nb::dict describe(const keras::Class& made) {
+  nb::dict d;
+  nb::list parameters;
+  Value defaults = made.defaults();
+  for (const keras::Member& member : made.rows().members)
+    parameters.append(
+        nb::make_tuple(std::string(member.name).c_str(), member.required, from_value(defaults[member.name])));
+  d["name"] = made.name.c_str();
+  d["is_function"] = made.is_function;
+  d["parameters"] = parameters;
+  return d;
+}
+
+std::vector<Variable> to_variables(nb::handle list) {
+  std::vector<Variable> all;
+  for (nb::handle item : list) all.push_back(to_variable(item));
+  return all;
+}
+nb::list from_variables(const std::vector<Variable>& variables) {
+  nb::list list;
+  for (const Variable& v : variables) list.append(wrap_variable_object(v));
+  return list;
+}
+
+}  // namespace
+
+void remember(const keras::Object* object, nb::handle python) {
+  PyObject*& slot = known()[object];
+  Py_XDECREF(slot);
+  slot = checked(PyWeakref_NewRef(python.ptr(), nullptr));
+}
+
+std::shared_ptr<keras::Object> to_object(nb::handle object) {
+  if (PyType_Check(object.ptr())) return nullptr;
+  nb::object core = nb::getattr(object, "_core", nb::none());
+  if (nb::isinstance<Core>(core)) return nb::cast<Core&>(core).get();
+  if (is_tensor_or_variable(object.ptr()) || !PyCallable_Check(object.ptr())) return nullptr;
+  return std::make_shared<PyCallable>(nb::borrow(object));
+}
+
+nb::object from_object(const std::shared_ptr<keras::Object>& object, const char* kind) {
+  if (!object) return nb::none();
+  if (auto* backed = dynamic_cast<HasPython*>(object.get())) return nb::borrow(backed->python());
+  auto found = known().find(object.get());
+  if (found != known().end()) {
+    PyObject* python = PyWeakref_GetObject(found->second);
+    if (python && python != Py_None) return nb::borrow(python);
+  }
+  nb::object core = nb::cast(std::unique_ptr<Core>(std::make_unique<EngineCore>(object)));
+  nb::object made = wrapper()(kind, object->class_name(), core);
+  remember(object.get(), made);
+  return made;
+}
+
+void define_keras_objects(nb::module_& module) {
+  nb::class_<Core>(module, "Core")
+      .def_prop_ro("name", [](Core& self) { return self.get()->name; })
+      .def_prop_ro("class_name", [](Core& self) { return self.get()->class_name(); })
+      .def("get_config", [](Core& self) { return from_value(self.get()->get_config()); });
+  define(module, "set_wrapper", [](nb::object function) { wrapper() = std::move(function); });
+  define(module, "remember", [](Core& core, nb::handle python) { remember(core.get().get(), python); });
+  define(module, "classes", [](const std::string& kind) {
+    nb::list all;
+    for (const keras::Class* made : keras::all_classes(kind)) all.append(describe(*made));
+    return all;
+  });
+  define(module, "aliases", [](const std::string& kind) {
+    nb::dict all;
+    for (const auto& [alias, name] : keras::all_aliases(kind)) all[alias.c_str()] = nb::str(name.c_str());
+    return all;
+  });
+  // Asked for classes and functions that only the program has: (kind, name, config or None) -> object or None.
+  define(module, "set_finder", [](nb::object finder) {
+    static auto& kept = *new nb::object;
+    kept = std::move(finder);
+    keras::set_class_fallback(
+        [](std::string_view kind, std::string_view name, const Value& config) -> std::shared_ptr<keras::Object> {
+          return with_python([&]() -> std::shared_ptr<keras::Object> {
+            nb::object found =
+                kept(std::string(kind), std::string(name), config.is_none() ? nb::none() : from_value(config));
+            if (found.is_none()) return nullptr;
+            std::shared_ptr<keras::Object> object = to_object(found);
+            std::shared_ptr<keras::Object> as_kind = object ? object->as_kind(kind) : nullptr;
+            return as_kind ? as_kind : object;
+          });
+        });
+  });
+  define(module, "make", [](const std::string& kind, const std::string& name, nb::handle config) {
+    return std::unique_ptr<Core>(
+        std::make_unique<EngineCore>(keras::make_object(kind, name, config.is_none() ? Value() : to_value(config))));
+  });
+  define(module, "get", [](const std::string& kind, nb::handle identifier) -> nb::object {
+    return from_object(keras::object_from_value(kind, to_value(identifier)), kind.c_str());
+  });
+  define(module, "serialize", [](const std::string& kind, nb::handle object) {
+    return from_value(keras::object_to_value(kind, to_object(object).get()));
+  });
+  module.def("clear_session", keras::backend::clear_session);
+  define(module, "unique_name", [](const std::string& base) { return keras::unique_name(base); });
+  define(module, "to_snake_case", [](const std::string& name) { return keras::to_snake_case(name); });
+
+  define(module, "call_of_tensor", [](Core& core, nb::handle x) {
+    std::shared_ptr<keras::Object> object = core.get();
+    Tensor t = natural_tensor(x.ptr());
+    if (auto* f = dynamic_cast<keras::Activation::Interface*>(object.get())) return nb::steal(wrap(f->call(t)));
+    if (auto* f = dynamic_cast<keras::Regularizer::Interface*>(object.get())) return nb::steal(wrap(f->call(t)));
+    if (auto* f = dynamic_cast<keras::Constraint::Interface*>(object.get())) return nb::steal(wrap(f->call(t)));
+    if (auto* f = dynamic_cast<keras::LearningRateSchedule::Interface*>(object.get()))
+      return nb::steal(wrap(f->call(t)));
+    raise(PyExc_TypeError, "this object takes no tensor");
+  });
+  define(module, "initialize", [](Core& core, nb::handle shape, nb::handle dtype) {
+    DType wanted = dtype.is_none() ? DType::float32 : to_dtype(dtype.ptr());
+    return nb::steal(wrap(as_interface<keras::Initializer::Interface>(core)->call(to_shape(shape.ptr()), wanted)));
+  });
+  define(module, "loss", [](Core& core, nb::handle y_true, nb::handle y_pred, nb::handle sample_weight) {
+    keras::Loss loss(as_interface<keras::LossInterface>(core));
+    Tensor weight = sample_weight.is_none() ? Tensor() : natural_tensor(sample_weight.ptr());
+    return nb::steal(wrap(loss(natural_tensor(y_true.ptr()), natural_tensor(y_pred.ptr()), weight)));
+  });
+  define(module, "loss_call", [](Core& core, nb::handle y_true, nb::handle y_pred) {
+    return nb::steal(wrap(
+        as_interface<keras::LossInterface>(core)->call(natural_tensor(y_true.ptr()), natural_tensor(y_pred.ptr()))));
+  });
+  define(
+      module, "compute_weighted_loss", [](nb::handle losses, nb::handle sample_weight, const std::string& reduction) {
+        Tensor weight = sample_weight.is_none() ? Tensor() : natural_tensor(sample_weight.ptr());
+        return nb::steal(wrap(keras::losses::compute_weighted_loss(natural_tensor(losses.ptr()), weight, reduction)));
+      });
+
+  define(module, "python_metric", [](nb::handle self, const std::string& name, nb::handle dtype) {
+    auto made = std::make_unique<BackedCore<PyMetric, keras::MetricInterface>>(self.ptr());
+    made->backed.name = name;
+    if (!dtype.is_none()) made->backed.dtype = to_dtype(dtype.ptr());
+    return std::unique_ptr<Core>(std::move(made));
+  });
+  define(module, "metric_add_weight", [](Core& core, nb::handle variable) {
+    auto* metric = dynamic_cast<PyMetric*>(core.get().get());
+    if (metric) metric->weights.push_back(to_variable(variable));
+  });
+  define(module, "metric_update", [](Core& core, const nb::args& given) {
+    std::vector<Tensor> tensors(3);
+    size_t i = 0;
+    for (nb::handle item : given)
+      if (i < 3) tensors[i++] = item.is_none() ? Tensor() : natural_tensor(item.ptr());
+    as_interface<keras::MetricInterface>(core)->update_state(tensors[0], tensors[1], tensors[2]);
+  });
+  define(module, "metric_result",
+         [](Core& core) { return nb::steal(wrap(as_interface<keras::MetricInterface>(core)->result())); });
+  define(module, "metric_reset", [](Core& core) { as_interface<keras::MetricInterface>(core)->reset_state(); });
+  define(module, "metric_variables", [](Core& core) {
+    return from_variables(keras::Metric(as_interface<keras::MetricInterface>(core)).variables());
+  });
+  define(module, "metric_set_name",
+         [](Core& core, const std::string& name) { as_interface<keras::MetricInterface>(core)->name = name; });
+
+  define(module, "python_optimizer", [](nb::handle self, const std::string& name, nb::handle rate, nb::handle options) {
+    auto made = std::make_unique<BackedCore<PyOptimizer, keras::OptimizerInterface>>(self.ptr());
+    PyOptimizer& optimizer = made->backed;
+    optimizer.name = name;
+    optimizer.start();
+    keras::LearningRate given = 0.001;
+    keras::from_value(given, to_value(rate));
+    optimizer.schedule = given.schedule();
+    if (!given.schedule().defined()) optimizer.learning_rate.assign(Tensor(static_cast<float>(given.rate())));
+    Value all = to_value(options);
+    keras::from_value(optimizer.weight_decay, all["weight_decay"]);
+    keras::from_value(optimizer.clipnorm, all["clipnorm"]);
+    keras::from_value(optimizer.clipvalue, all["clipvalue"]);
+    keras::from_value(optimizer.global_clipnorm, all["global_clipnorm"]);
+    if (!all["use_ema"].is_none()) optimizer.use_ema = all["use_ema"].boolean();
+    if (!all["ema_momentum"].is_none()) optimizer.ema_momentum = all["ema_momentum"].number();
+    keras::from_value(optimizer.ema_overwrite_frequency, all["ema_overwrite_frequency"]);
+    return std::unique_ptr<Core>(std::move(made));
+  });
+  define(module, "apply_gradients", [](Core& core, nb::handle gradients, nb::handle variables) {
+    std::vector<Tensor> values;
+    for (nb::handle item : gradients) values.push_back(item.is_none() ? Tensor() : natural_tensor(item.ptr()));
+    as_interface<keras::OptimizerInterface>(core)->apply_gradients(values, to_variables(variables));
+  });
+  define(module, "optimizer_build", [](Core& core, nb::handle variables) {
+    as_interface<keras::OptimizerInterface>(core)->build_all(to_variables(variables));
+  });
+  define(module, "optimizer_variables", [](Core& core) {
+    return from_variables(keras::Optimizer(as_interface<keras::OptimizerInterface>(core)).variables());
+  });
+  define(module, "optimizer_iterations",
+         [](Core& core) { return wrap_variable_object(as_interface<keras::OptimizerInterface>(core)->iterations); });
+  define(module, "optimizer_rate", [](Core& core) {
+    auto optimizer = as_interface<keras::OptimizerInterface>(core);
+    if (optimizer->schedule.defined()) return nb::steal(wrap(optimizer->current_rate(DType::float32)));
+    return wrap_variable_object(optimizer->learning_rate);
+  });
+  define(module, "optimizer_schedule", [](Core& core) {
+    return from_object(as_interface<keras::OptimizerInterface>(core)->schedule.pointer(), "schedule");
+  });
+  define(module, "optimizer_set_rate", [](Core& core, nb::handle rate) {
+    auto optimizer = as_interface<keras::OptimizerInterface>(core);
+    Value value = to_value(rate);
+    if (value.is_number()) {
+      keras::Optimizer(optimizer).set_learning_rate(static_cast<float>(value.number()));
+    } else {
+      keras::from_value(optimizer->schedule, value);
+    }
+  });
+  define(module, "optimizer_finalize", [](Core& core, nb::handle variables) {
+    keras::Optimizer(as_interface<keras::OptimizerInterface>(core)).finalize_variable_values(to_variables(variables));
+  });
+  define(module, "add_slot", [](nb::handle variable, const std::string& name, nb::handle initial) {
+    return wrap_variable_object(
+        keras::add_slot(to_variable(variable), name, initial.is_none() ? Tensor() : natural_tensor(initial.ptr())));
+  });
+  define(module, "callback", [](nb::object self) {
+    return std::unique_ptr<Core>(std::make_unique<EngineCore>(std::make_shared<PyCallback>(std::move(self))));
+  });
+}
+
+}  // namespace thalweg::python
