@@ -1,0 +1,334 @@
+// fit, evaluate and predict against Keras, and what is printed on the way.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <csignal>
+#include <regex>
+
+#include "tests/keras/cases.h"
+#include "tests/keras/model_cases.h"
+#include "thalweg/autodiff/gradient_tape.h"
+#include "thalweg/core/error.h"
+#include "thalweg/core/warning.h"
+#include "thalweg/keras/keras.h"
+#include "thalweg/ops/creation.h"
+#include "thalweg/ops/math.h"
+#include "thalweg/ops/math_elementary.h"
+#include "thalweg/ops/reduction.h"
+
+namespace thalweg::keras {
+namespace {
+
+using testing::difference;
+using testing::KerasCases;
+using testing::Printed;
+
+const KerasCases& cases() {
+  static const KerasCases all("training");
+  return all;
+}
+
+template <class T> T object_of(const Value& value) {
+  T made;
+  from_value(made, value);
+  return made;
+}
+/// One, a list or a dict.
+template <class T, class F> OneOrMany<T> one_or_many(const Value& value, const F& read) {
+  OneOrMany<T> made;
+  if (value.is_none()) return made;
+  if (value.is_list()) {
+    for (const Value& item : value.list()) made.items.push_back(read(item));
+  } else if (value.is_map() && !value.contains("class_name")) {
+    for (const auto& [name, item] : value.map()) {
+      made.names.push_back(name);
+      made.items.push_back(read(item));
+    }
+  } else {
+    made = OneOrMany<T>(read(value));
+  }
+  return made;
+}
+MetricChoice metric_of(const Value& value) {
+  if (value.is_text()) return MetricChoice(value.text());
+  return MetricChoice(Metric(std::static_pointer_cast<MetricInterface>(object_from_value("metric", value))));
+}
+MetricChoices metrics_of(const Value& value) {
+  MetricChoices made;
+  if (value.is_none()) return made;
+  if (value.is_list()) {
+    for (const Value& item : value.list()) {
+      if (item.is_list()) made.by_position.push_back(metrics_of(item));
+      else made.items.push_back(metric_of(item));
+    }
+  } else if (value.is_map() && !value.contains("class_name")) {
+    for (const auto& [name, item] : value.map()) made.by_name.emplace_back(name, metrics_of(item));
+  } else {
+    made.items.push_back(metric_of(value));
+  }
+  return made;
+}
+
+CompileOptions compile_options(const Value& value) {
+  CompileOptions options;
+  options.optimizer = object_of<Optimizer>(value["optimizer"]);
+  options.loss = one_or_many<Loss>(value["loss"], object_of<Loss>);
+  options.loss_weights = one_or_many<double>(value["loss_weights"], [](const Value& v) { return v.number(); });
+  options.metrics = metrics_of(value["metrics"]);
+  options.weighted_metrics = metrics_of(value["weighted_metrics"]);
+  if (value["run_eagerly"].is_bool()) options.run_eagerly = Flag(value["run_eagerly"].boolean());
+  if (value["steps_per_execution"].is_integer()) options.steps_per_execution = value["steps_per_execution"].integer();
+  return options;
+}
+
+FitOptions fit_options(const Value& value) {
+  FitOptions options;
+  auto number = [&](const char* name, auto& to) {
+    if (value[name].is_number()) to = static_cast<std::remove_reference_t<decltype(to)>>(value[name].number());
+  };
+  options.verbose = 0;
+  options.shuffle = false;
+  number("epochs", options.epochs);
+  number("batch_size", options.batch_size);
+  number("validation_split", options.validation_split);
+  number("initial_epoch", options.initial_epoch);
+  number("validation_batch_size", options.validation_batch_size);
+  if (value["validation_freq"].is_integer())
+    options.validation_freq = static_cast<int>(value["validation_freq"].integer());
+  if (value["class_weight"].is_map())
+    for (const auto& [key, weight] : value["class_weight"].map())
+      options.class_weight[std::stoll(key)] = weight.number();
+  return options;
+}
+
+Nest nest_of(const Value& value) { return value.is_none() ? Nest() : cases().nest(value); }
+
+void expect_error(const Error& error, const std::string& expected) {
+  const std::string got = error.what();
+  if (expected.starts_with("Data cardinality") || expected.starts_with("Training data contains")) {
+    EXPECT_EQ(got, expected);
+  } else if (size_t at = expected.find("found shape="); at != std::string::npos) {
+    EXPECT_EQ(got.substr(0, at), expected.substr(0, at));
+  } else if (expected.starts_with("Received a label value")) {
+    EXPECT_NE(got.find("label 3"), std::string::npos) << got;
+  }
+}
+
+class Training_ : public ::testing::TestWithParam<size_t> {};
+
+TEST_P(Training_, AsInKeras) {
+  const Value& one = cases().cases()[GetParam()];
+  SCOPED_TRACE(KerasCases::describe(one));
+  backend::clear_session();
+  std::optional<Model> made = testing::make_model(one["model"]);
+  if (!made) GTEST_SKIP() << "a layer is not there yet";
+  Model model = *made;
+  std::vector<Tensor> values;
+  for (const Value& weight : one["weights"].list()) values.push_back(cases().tensor(weight["value"]));
+  if (!values.empty()) model.set_weights(values);
+  const Value& data = one["data"];
+  const Nest x = nest_of(data["x"]), y = nest_of(data["y"]), weight = nest_of(data["sample_weight"]);
+  FitOptions options = fit_options(one["fit"]);
+  options.sample_weight = weight;
+  if (one["validation"].is_map()) {
+    const Value& other = one["validation"];
+    std::vector<Nest> parts = {nest_of(other["x"]), nest_of(other["y"])};
+    if (!other["sample_weight"].is_none()) parts.push_back(nest_of(other["sample_weight"]));
+    options.validation_data = Nest::tuple(parts);
+  }
+  History history;
+  try {
+    model.compile(compile_options(one["compile"]));
+    history = model.fit(x, y, options);
+  } catch (const Error& error) {
+    if (one["error"].is_map()) return expect_error(error, one["error"]["message"].text());
+    if (std::string(error.what()).starts_with("unknown ")) GTEST_SKIP() << error.what();
+    throw;
+  }
+  ASSERT_TRUE(one["error"].is_none()) << "should be refused: " << one["error"]["message"].text();
+  EXPECT_EQ(to_value(history.epoch), one["epoch"]);
+  EXPECT_EQ(history.history.size(), one["history"].map().size());
+  for (const auto& [name, expected] : one["history"].map()) {
+    const std::vector<double>& got = history.at(name);
+    ASSERT_EQ(got.size(), expected.list().size()) << name;
+    for (size_t i = 0; i < got.size(); ++i) {
+      const double number = expected.list()[i].number();
+      EXPECT_NEAR(got[i], number, 1e-4 * std::max(1.0, std::abs(number))) << name << " of epoch " << i;
+    }
+  }
+  // In a traced function Keras's Nadam makes slightly other steps than eagerly; ours are the eager ones.
+  const double tolerance = one["compile"]["optimizer"] == Value("nadam") ? 1e-3 : 1e-4;
+  const std::vector<Tensor> after = model.get_weights();
+  ASSERT_EQ(after.size(), one["weights_after"].list().size());
+  for (size_t i = 0; i < after.size(); ++i) {
+    const Value& expected = one["weights_after"].list()[i];
+    EXPECT_EQ(
+        difference(after[i], cases().tensor(expected.contains("value") ? expected["value"] : expected), tolerance), "")
+        << "weight " << i;
+  }
+  Logs found = model.evaluate(x, y, {.batch_size = options.batch_size, .verbose = 0, .sample_weight = weight});
+  EXPECT_EQ(to_value(model.metrics_names()), one["metrics_names"]);
+  for (const auto& [name, expected] : one["evaluate_dict"].map())
+    EXPECT_NEAR(found.at(name), expected.number(), 1e-4 * std::max(1.0, std::abs(expected.number()))) << name;
+  const std::vector<Tensor> outputs = model.predict_nest(x, {.batch_size = options.batch_size}).flatten();
+  const Value& predicted = one["predict"];
+  const Value::List all = predicted.is_list() ? predicted.list() : Value::List{predicted};
+  ASSERT_EQ(outputs.size(), all.size());
+  for (size_t i = 0; i < outputs.size(); ++i)
+    EXPECT_EQ(difference(outputs[i], cases().tensor(all[i]), tolerance), "") << "output " << i;
+}
+INSTANTIATE_TEST_SUITE_P(All, Training_, ::testing::Range(size_t{0}, cases().cases().size()));
+
+Sequential small_model() {
+  Sequential model({layers::Dense(1, {.kernel_initializer = "zeros", .input_shape = Shape{2}})});
+  model.compile({.optimizer = "sgd", .loss = "mse"});
+  return model;
+}
+/// Times are not the same twice.
+std::string without_times(std::string text) {
+  text = std::regex_replace(text, std::regex("\x08"), "");
+  text = std::regex_replace(text, std::regex(R"(ETA: \d+s)"), "ETA");
+  text = std::regex_replace(text, std::regex(R"( \d+s)"), " T");
+  return std::regex_replace(text, std::regex(R"(\d+(s|ms|us)/(step|epoch))"), "T/$2");
+}
+
+TEST(Fit, PrintsAsKeras) {
+  Tensor x = ones({4, 2}), y = ones({4, 1});
+  {
+    Sequential model = small_model();
+    Printed printed;
+    model.fit(x, y, {.batch_size = 4, .epochs = 2, .verbose = 2, .validation_data = Nest::tuple({x, y})});
+    EXPECT_EQ(without_times(printed.text()),
+              "Epoch 1/2\n1/1 - T - loss: 1.0000 - val_loss: 0.8836 - T/epoch - T/step\n"
+              "Epoch 2/2\n1/1 - T - loss: 0.8836 - val_loss: 0.7807 - T/epoch - T/step\n");
+  }
+  {
+    Sequential model = small_model();
+    Printed printed;
+    model.fit(x, y, {.batch_size = 4, .verbose = 1});
+    const std::string text = without_times(printed.text());
+    EXPECT_TRUE(text.starts_with("\r1/1 [==============================] - ETA - loss: 1.0000")) << text;
+    EXPECT_TRUE(text.ends_with("\r1/1 [==============================] - T T/step - loss: 1.0000\n")) << text;
+  }
+  {
+    Sequential model = small_model();
+    Printed printed;
+    model.fit(x, y, {.epochs = 2, .verbose = 0});
+    EXPECT_EQ(printed.text(), "");
+  }
+}
+
+TEST(Fit, ValidatesInChosenEpochs) {
+  Sequential model = small_model();
+  Tensor x = ones({4, 2}), y = ones({4, 1});
+  History history =
+      model.fit(x, y, {.epochs = 5, .verbose = 0, .validation_data = Nest::tuple({x, y}), .validation_freq = {1, 4}});
+  EXPECT_EQ(history["val_loss"].size(), 2u);
+  EXPECT_EQ(history["loss"].size(), 5u);
+}
+
+TEST(Fit, StepsDecideTheSizeOfBatches) {
+  Sequential model = small_model();
+  int64_t steps = 0;
+  auto count = callbacks::LambdaCallback({.on_batch_end = [&](int64_t, const Logs&) { ++steps; }});
+  model.fit(ones({10, 2}), ones({10, 1}), {.verbose = 0, .callbacks = {count}, .steps_per_epoch = 5});
+  EXPECT_EQ(steps, 5);
+}
+
+TEST(Fit, StopsWhereDataEnds) {
+  Sequential model = small_model();
+  std::vector<std::pair<Tensor, Tensor>> list(5, {ones({2, 2}), ones({2, 1})});
+  static std::string said;
+  said.clear();
+  WarningHandler before = set_warning_handler([](const char* text) { said += text; });
+  History history = model.fit(batches(list), {.epochs = 4, .verbose = 0, .steps_per_epoch = 2});
+  set_warning_handler(before);
+  EXPECT_EQ(history.epoch.size(), 3u);
+  EXPECT_NE(said.find("ran out of data"), std::string::npos);
+  EXPECT_THROW(model.fit(batches(std::vector<std::pair<Tensor, Tensor>>()), {.verbose = 0}), ValueError);
+}
+
+TEST(Fit, ClassWeightsCountInTraining) {
+  Sequential model = small_model();
+  Tensor x = ones({4, 2}), y({{0.0f}, {1.0f}, {0.0f}, {1.0f}});
+  History history = model.fit(x, y, {.batch_size = 4, .verbose = 0, .class_weight = {{0, 1.0}, {1, 3.0}}});
+  EXPECT_NEAR(history["loss"][0], 1.5, 1e-6);
+  EXPECT_THROW(model.fit(x, y, {.verbose = 0, .class_weight = {{1, 3.0}}}), ValueError);
+  EXPECT_THROW(model.fit(x, y, {.verbose = 0, .class_weight = {{0, 3.0}}}), InvalidArgumentError);
+}
+
+TEST(Fit, NaNIsNoError) {
+  Sequential model = small_model();
+  Tensor x = ones({4, 2}) * std::numeric_limits<float>::quiet_NaN();
+  History history = model.fit(x, ones({4, 1}), {.epochs = 2, .verbose = 0});
+  EXPECT_TRUE(std::isnan(history["loss"][1]));
+}
+
+TEST(Fit, TrainsWhatWasTrainableWhenItWasCompiled) {
+  Sequential model = small_model();
+  Tensor x = ones({4, 2}), y = ones({4, 1});
+  model.get_layer(0).set_trainable(false);
+  Tensor before = model.get_weights()[0];
+  model.fit(x, y, {.verbose = 0});  // still as compiled
+  EXPECT_NE(difference(model.get_weights()[0], before), "");
+  EXPECT_FALSE(model.get_layer(0).trainable());
+  model.get_layer(0).set_trainable(true);
+  model.compile({.optimizer = "sgd", .loss = "mse"});
+  before = model.get_weights()[0];
+  model.fit(x, y, {.verbose = 0});
+  EXPECT_NE(difference(model.get_weights()[0], before), "");
+}
+
+TEST(Fit, InterruptsEndItAndKeepTheHistory) {
+  std::signal(SIGINT, SIG_DFL);
+  Sequential model = small_model();
+  auto interrupt = callbacks::LambdaCallback({.on_epoch_begin = [](int epoch, const Logs&) {
+    if (epoch == 2) std::raise(SIGINT);
+  }});
+  Tensor x = ones({4, 2}), y = ones({4, 1});
+  EXPECT_THROW(model.fit(x, y, {.epochs = 5, .verbose = 0, .callbacks = {interrupt}}), KeyboardInterrupt);
+  EXPECT_EQ(model.history().epoch, (std::vector<int>{0, 1}));
+  EXPECT_EQ(model.fit(x, y, {.epochs = 1, .verbose = 0}).epoch.size(), 1u);
+}
+
+TEST(Fit, RefusesWhatDoesNotFit) {
+  Sequential model = small_model();
+  try {
+    model.fit(ones({4, 3}), ones({4, 1}), {.verbose = 0});
+    FAIL();
+  } catch (const ValueError& error) {
+    EXPECT_NE(std::string(error.what()).find("expected shape=(None, 2), found shape=(4, 3)"), std::string::npos)
+        << error.what();
+  }
+  Sequential fresh({layers::Dense(1)});
+  EXPECT_THROW(fresh.fit(ones({2, 2}), ones({2, 1})), RuntimeError);
+  EXPECT_THROW(fresh.evaluate(ones({2, 2}), ones({2, 1})), RuntimeError);
+  EXPECT_EQ(fresh.predict(ones({2, 2})).shape(), (Shape{2, 1}));
+}
+
+/// A model with a step of its own, and a metric of its own.
+struct OwnStep {
+  Layer dense = layers::Dense(1, {.kernel_initializer = "zeros"});
+  Metric tracker = metrics::Mean({.name = "own"});
+  Tensor call(const Tensor& x) { return dense(x); }
+  std::map<std::string, Tensor> train_step(Model& model, const Tensor& x, const Tensor& y) {
+    GradientTape tape;
+    Tensor loss = reduce_mean(square(model(x, {.training = true}) - y));
+    std::vector<Variable> variables = model.trainable_variables();
+    model.optimizer().apply_gradients(tape.gradient(loss, variables), variables);
+    tracker.update_state(loss);
+    return {{"own", tracker.result()}};
+  }
+};
+
+TEST(Fit, OwnSteps) {
+  Model model = OwnStep{};
+  model.compile({.optimizer = "sgd"});
+  History history = model.fit(ones({4, 2}), ones({4, 1}), {.batch_size = 4, .epochs = 2, .verbose = 0});
+  EXPECT_EQ(history.history.size(), 1u);
+  EXPECT_NEAR(history["own"][0], 1.0, 1e-6);
+  EXPECT_NEAR(history["own"][1], 0.8836, 1e-5);
+}
+
+}  // namespace
+}  // namespace thalweg::keras
