@@ -7,7 +7,14 @@ import types
 from thalweg import _thalweg
 
 # Modules that are files of this package and are loaded when someone asks for them.
-FILES = ("compat", "contrib", "experimental", "keras", "test", "version")
+FILES = ("compat", "contrib", "experimental", "keras", "losses", "test", "train", "version")
+
+# Parts of Keras that have a name of their own.
+OF_KERAS = {"metrics": "keras.metrics", "optimizers": "keras.optimizers", "initializers": "keras.initializers",
+            "zeros_initializer": "keras.initializers.Zeros", "ones_initializer": "keras.initializers.Ones",
+            "constant_initializer": "keras.initializers.Constant",
+            "random_normal_initializer": "keras.initializers.RandomNormal",
+            "random_uniform_initializer": "keras.initializers.RandomUniform"}
 
 # Functions that the package writes in Python, because their arguments are no tensors and values; loaded on demand.
 WRITTEN_HERE = {
@@ -149,6 +156,8 @@ def find_old(name):
         return importlib.import_module("thalweg." + name)
     if name in WRITTEN_HERE:
         return getattr(importlib.import_module(WRITTEN_HERE[name]), name)
+    if name in OF_KERAS:
+        return find(OF_KERAS[name])
     if name in OLD_NAMES:
         return find(OLD_NAMES[name])
     raise AttributeError(f"module 'thalweg' has no attribute '{name}'")

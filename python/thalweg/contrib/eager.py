@@ -73,3 +73,10 @@ def implicit_gradients(f):
     """The function that returns pairs of gradient and variable, of all trainable variables that f reads."""
     both = implicit_value_and_gradients(f)
     return functools.wraps(f)(lambda *args, **kwargs: both(*args, **kwargs)[1])
+
+
+def __getattr__(name):
+    if name == "metrics":
+        from thalweg.keras import metrics
+        return metrics
+    raise AttributeError(f"module 'thalweg.contrib.eager' has no attribute '{name}'")

@@ -138,3 +138,51 @@ class Progbar:
     def add(self, n, values=None):
         """The same, `n` steps further."""
         self.update(self._bar.seen_so_far + n, values)
+
+
+class Sequence:
+    """The base of data that is asked for batches by number: write `__len__` and `__getitem__`."""
+
+    def __getitem__(self, index):
+        raise NotImplementedError
+
+    def __len__(self):
+        raise NotImplementedError
+
+    def on_epoch_end(self):
+        """After each epoch, to shuffle."""
+
+    def __iter__(self):
+        for i in range(len(self)):
+            yield self[i]
+
+
+def plot_model(model, to_file="model.png", show_shapes=False, show_dtype=False, show_layer_names=False, rankdir="TB",
+               expand_nested=False, dpi=96, layer_range=None, show_layer_activations=False, show_trainable=False):
+    """Writes a picture of a model, and the text that Graphviz draws it from beside it."""
+    return _engine_keras().plot_model(model._core, {
+        "to_file": to_file, "show_shapes": show_shapes, "show_dtype": show_dtype, "show_layer_names": show_layer_names,
+        "rankdir": rankdir, "expand_nested": expand_nested, "dpi": dpi,
+        "show_layer_activations": show_layer_activations, "show_trainable": show_trainable}, True)
+
+
+def model_to_dot(model, show_shapes=False, show_dtype=False, show_layer_names=True, rankdir="TB", expand_nested=False,
+                 dpi=96, subgraph=False, layer_range=None, show_layer_activations=False, show_trainable=False):
+    """The text that Graphviz draws a model from."""
+    return _engine_keras().plot_model(model._core, {
+        "show_shapes": show_shapes, "show_dtype": show_dtype, "show_layer_names": show_layer_names, "rankdir": rankdir,
+        "expand_nested": expand_nested, "dpi": dpi, "show_layer_activations": show_layer_activations,
+        "show_trainable": show_trainable}, False)
+
+
+def _engine_keras():
+    from thalweg import _thalweg
+    return _thalweg.keras
+
+
+def __getattr__(name):
+    # Names of configurations live beside the objects that are made from them.
+    from thalweg.keras import _objects
+    if name in ("CustomObjectScope", "custom_object_scope", "get_custom_objects", "register_keras_serializable"):
+        return getattr(_objects, name)
+    raise AttributeError(f"module 'thalweg.keras.utils' has no attribute '{name}'")

@@ -1,0 +1,14 @@
+"""Functions of Keras: losses, metrics and activations, by all their names."""
+
+import sys
+
+from thalweg import _thalweg
+from thalweg.keras._objects import _engine
+
+
+def fill(module, kind, prefix):
+    """Puts the public functions of a part of Keras into its module; gives them by name, other spellings included."""
+    functions = {name[len(prefix):]: function for name, function in _thalweg.functions().items()
+                 if name.startswith(prefix) and "." not in name[len(prefix):]}
+    vars(sys.modules[module]).update(functions)
+    return functions

@@ -1,0 +1,20 @@
+"""Input: the tensors that models begin with."""
+
+from thalweg.dtypes import as_dtype
+from thalweg.keras._objects import _engine
+
+
+def Input(shape=None, batch_size=None, name=None, dtype=None, sparse=None, tensor=None, ragged=None, type_spec=None,
+          batch_shape=None, **kwargs):
+    """A tensor without a value, to which layers and ops are applied to make a model."""
+    batch_shape = kwargs.pop("batch_input_shape", batch_shape)
+    if kwargs:
+        raise ValueError(f"Unrecognized keyword arguments to `Input`: {list(kwargs)}")
+    if type_spec is not None:
+        batch_shape, dtype = tuple(type_spec.shape), type_spec.dtype
+    if shape is None and batch_shape is None:
+        raise ValueError("Please provide to Input a `shape` or a `tensor` or a `type_spec` argument. Note that `shape` "
+                         "does not include the batch dimension.")
+    if batch_shape is None:
+        batch_shape = (batch_size,) + tuple(shape if hasattr(shape, "__iter__") else (shape,))
+    return _engine.input(tuple(batch_shape), as_dtype(dtype or "float32"), name or "")

@@ -1,0 +1,306 @@
+"""Layer and Model: the classes that programs derive from."""
+
+import inspect
+
+import numpy as np
+
+from thalweg import _thalweg
+from thalweg._module import Module
+from thalweg._variable import Variable
+from thalweg.dtypes import as_dtype
+from thalweg.keras._objects import Described, _engine
+from thalweg.shapes import TensorShape
+
+_METHODS = ("build", "call", "compute_mask", "compute_output_shape", "get_config", "reset_states", "train_step",
+            "test_step", "predict_step")
+
+
+def _overrides(cls):
+    """Which methods a class of the program writes itself, and what its `call` takes."""
+    found = {}
+    for name in _METHODS:
+        method = getattr(cls, name, None)
+        found[name] = method is not None and not getattr(method, "_is_engine", False)
+    takes = set()
+    if found["call"]:
+        try:
+            parameters = inspect.signature(cls.call).parameters
+            takes = set(parameters)
+            if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+                takes |= {"training", "mask"} & takes
+        except (TypeError, ValueError):
+            pass
+    found["takes_training"] = "training" in takes
+    found["takes_mask"] = "mask" in takes
+    found["supports_masking"] = False
+    return found
+
+
+def _of_engine(method):
+    method._is_engine = True
+    return method
+
+
+class Layer(Described, Module):
+    """The base of all layers. A class of a program writes `build`, `call` and what else it needs."""
+
+    _kind = "layer"
+    _engine_name = None
+    _is_model = False
+    _overrides = None
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        cls._overrides = _overrides(cls)
+        if "__init__" in cls.__dict__ and cls.__dict__.get("_engine_name") is None:
+            written = cls.__init__
+
+            def __init__(self, *args, **kwargs):
+                # Attributes may be set before the constructor of the base is called.
+                written(self, *args, **kwargs)
+
+            __init__.__wrapped__ = written
+            __init__.__doc__ = written.__doc__
+            cls.__init__ = written
+
+    def __init__(self, trainable=True, name=None, dtype=None, dynamic=False, **kwargs):
+        allowed = {"input_dim", "input_shape", "batch_input_shape", "batch_size", "weights", "activity_regularizer",
+                   "autocast", "implementation", "experimental_autocast", "input_length"}
+        for key in kwargs:
+            if key not in allowed:
+                raise TypeError(f"Keyword argument not understood: {key}")
+        if isinstance(trainable, Layer) or not isinstance(trainable, (bool, np.bool_, int)):
+            trainable = True  # super().__init__(self), as old programs write
+        shape = kwargs.get("batch_input_shape")
+        if shape is None and "input_shape" in kwargs:
+            shape = (kwargs.get("batch_size"),) + tuple(kwargs["input_shape"])
+        if shape is None and "input_dim" in kwargs:
+            shape = (kwargs.get("batch_size"), kwargs["input_dim"])
+        self._attach(None, name, bool(trainable), dtype, shape)
+        if kwargs.get("activity_regularizer") is not None:
+            from thalweg.keras import regularizers
+            self.activity_regularizer = regularizers.get(kwargs["activity_regularizer"])
+        self._initial_weights = kwargs.get("weights")
+
+    def _attach(self, inner, name, trainable, dtype, shape):
+        """Makes the engine's counterpart of an object of a class that Python writes."""
+        if name is None:
+            name = _engine.unique_name(_engine.to_snake_case(type(self).__name__))
+        if dtype is not None:
+            dtype = as_dtype(getattr(dtype, "name", dtype))
+        self.__dict__["_core"] = _engine.python_layer(self, inner, name, trainable, dtype, shape, self._is_model)
+
+    def _start(self, config):
+        """Makes the engine's layer of a class that the engine has, or of one that comes from it."""
+        config = dict(config)
+        weights = config.pop("weights", None)
+        batch_size = config.pop("batch_size", None)
+        for ignored in ("autocast", "dynamic"):
+            config.pop(ignored, None)
+        shape = config.pop("batch_input_shape", None)
+        own = {p.name for p in self._parameters}
+        if "input_dim" in config and "input_dim" not in own:
+            shape = (batch_size, config.pop("input_dim"))
+        if "input_length" in config and "input_length" not in own:
+            config.pop("input_length")
+        if "input_shape" in config:
+            given = config.pop("input_shape")
+            if given is not None:
+                shape = (batch_size,) + tuple(given)
+        if shape is not None:
+            config["batch_input_shape"] = tuple(shape)
+        for key in config:
+            if key not in own and key not in ("name", "trainable", "dtype", "batch_input_shape"):
+                raise TypeError(f"('Keyword argument not understood:', '{key}')")
+        if config.get("dtype") is not None:
+            config["dtype"] = as_dtype(getattr(config["dtype"], "name", config["dtype"])).name
+        if config.get("name") is None:
+            config.pop("name", None)
+            if self._engine_name != type(self).__name__:
+                config["name"] = _engine.unique_name(_engine.to_snake_case(type(self).__name__))
+        core = _engine.make("layer", self._engine_name, config)
+        if type(self).__dict__.get("_engine_name") is not None:
+            self.__dict__["_core"] = core
+            _engine.remember(core, self)
+        else:
+            self._attach(core, core.name, config.get("trainable", True), config.get("dtype"),
+                         config.get("batch_input_shape"))
+        self._initial_weights = weights
+
+    def __setattr__(self, name, value):
+        if name in ("trainable", "built") and "_core" in self.__dict__:
+            _engine.layer_set(self._core, name, bool(value))
+            return
+        object.__setattr__(self, name, value)
+
+    @property
+    def name(self):
+        return _engine.layer_get(self._core, "name")
+
+    @property
+    def _name(self):
+        return self.name
+
+    @_name.setter
+    def _name(self, value):
+        _engine.layer_set(self._core, "name", value)
+
+    @property
+    def built(self):
+        return _engine.layer_get(self._core, "built")
+
+    @property
+    def trainable(self):
+        return _engine.layer_get(self._core, "trainable")
+
+    @property
+    def dtype(self):
+        return _engine.layer_get(self._core, "dtype")
+
+    compute_dtype = variable_dtype = dtype
+
+    def __call__(self, inputs=None, *args, **kwargs):
+        if "_core" not in self.__dict__:
+            raise RuntimeError("It looks like you are subclassing `Model` and you forgot to call `super().__init__()`. "
+                               "Always start with this line.")
+        if inputs is None and not args:
+            for first in ("inputs", "query", "x"):
+                if first in kwargs:
+                    inputs = kwargs.pop(first)
+                    break
+        return _engine.call(self._core, inputs, args, kwargs)
+
+    @_of_engine
+    def call(self, inputs, *args, **kwargs):
+        return _engine.call_inner(self._core, inputs, args, kwargs)
+
+    @_of_engine
+    def build(self, input_shape):
+        _engine.build(self._core, input_shape)
+
+    def add_weight(self, name=None, shape=None, dtype=None, initializer=None, regularizer=None, trainable=None,
+                   constraint=None, use_resource=None, synchronization=None, aggregation=None, **kwargs):
+        """A variable that belongs to this layer."""
+        if isinstance(name, (tuple, list, TensorShape)):  # add_weight(shape, ...)
+            name, shape = (shape if isinstance(shape, str) else None), name
+        return _engine.add_weight(self._core, () if shape is None else shape, {
+            "name": name, "dtype": None if dtype is None else as_dtype(dtype), "initializer": initializer,
+            "regularizer": regularizer, "trainable": trainable, "constraint": constraint})
+
+    add_variable = add_weight
+
+    def add_loss(self, losses, **kwargs):
+        for loss in losses if isinstance(losses, (list, tuple)) else [losses]:
+            _engine.add_loss(self._core, loss() if callable(loss) else loss)
+
+    def add_metric(self, value, name=None, **kwargs):
+        from thalweg.keras import metrics
+        known = self.__dict__.setdefault("_added_metrics", {})
+        if isinstance(value, metrics.Metric):
+            metric = value
+        else:
+            metric = known.get(name)
+            if metric is None:
+                metric = known[name] = metrics.Mean(name=name)
+                _engine.add_metric(self._core, metric)
+            metric.update_state(value)
+
+    @property
+    def weights(self):
+        return _engine.weights(self._core)
+
+    @property
+    def trainable_weights(self):
+        return _engine.trainable_weights(self._core)
+
+    @property
+    def non_trainable_weights(self):
+        return _engine.non_trainable_weights(self._core)
+
+    @property
+    def variables(self):
+        return self.weights
+
+    @property
+    def trainable_variables(self):
+        return self.trainable_weights
+
+    @property
+    def non_trainable_variables(self):
+        return self.non_trainable_weights
+
+    def get_weights(self):
+        return [v.numpy() for v in self.weights]
+
+    def set_weights(self, weights):
+        _engine.set_weights(self._core, list(weights))
+
+    @property
+    def losses(self):
+        return _engine.losses(self._core)
+
+    @property
+    def metrics(self):
+        return _engine.model_metrics(self._core)
+
+    def count_params(self):
+        return _engine.count_params(self._core)
+
+    def compute_mask(self, inputs, mask=None):
+        return _engine.compute_mask(self._core, inputs, mask)
+
+    compute_mask._is_engine = True
+
+    @_of_engine
+    def compute_output_shape(self, input_shape):
+        return _engine.compute_output_shape(self._core, input_shape)
+
+    @_of_engine
+    def reset_states(self):
+        _engine.reset_states(self._core)
+
+    @_of_engine
+    def get_config(self):
+        return _engine.layer_config(self._core)
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**config)
+
+    @property
+    def input(self):
+        return self._only("inputs", 0)
+
+    @property
+    def output(self):
+        return self._only("outputs", 1)
+
+    def _only(self, what, index):
+        calls = _engine.calls(self._core)
+        if not calls:
+            raise AttributeError(f"Layer {self.name} has no inbound nodes.")
+        if len(calls) > 1:
+            raise AttributeError(f"The layer \"{self.name}\" has multiple inbound nodes, with different {what}.")
+        return calls[0][index]
+
+    @property
+    def input_shape(self):
+        return _shapes(self.input)
+
+    @property
+    def output_shape(self):
+        return _shapes(self.output)
+
+    def __repr__(self):
+        return f"<{type(self).__module__}.{type(self).__qualname__} object at {hex(id(self))}>"
+
+
+Layer._overrides = _overrides(Layer)
+
+
+def _shapes(tensors):
+    if isinstance(tensors, (list, tuple)):
+        return [_shapes(t) for t in tensors]
+    if isinstance(tensors, dict):
+        return {key: _shapes(t) for key, t in tensors.items()}
+    return tuple(tensors.shape)

@@ -1,0 +1,214 @@
+"""Objects of Keras that the engine implements, as Python classes made from its registry.
+
+A class of the engine becomes a Python class whose constructor takes the options of the engine's struct, in order; an object
+holds its counterpart in `_core`.
+"""
+
+import inspect
+import sys
+
+from thalweg import _thalweg
+
+_engine = _thalweg.keras
+
+
+class Parameter:
+    """One option of a class: its name, and a default unless it is required."""
+
+    __slots__ = ("name", "required", "default")
+
+    def __init__(self, name, required, default):
+        self.name, self.required, self.default = name, required, default
+
+
+# What every layer takes besides its own options.
+BASE = ("name", "trainable", "dtype", "input_shape", "batch_input_shape", "input_dim", "input_length", "batch_size",
+        "weights", "autocast", "dynamic", "implementation", "activity_regularizer")
+
+
+class Described:
+    """What the classes made here have in common: constructor arguments become a configuration."""
+
+    _kind = None
+    _parameters = ()
+
+    @classmethod
+    def _bind(cls, args, kwargs):
+        """The configuration that arguments make; the errors are Python's."""
+        names = [p.name for p in cls._parameters]
+        if len(args) > len(names):
+            raise TypeError(f"{cls.__name__}.__init__() takes from 1 to {len(names) + 1} positional arguments but "
+                            f"{len(args) + 1} were given")
+        config = dict(zip(names, args))
+        for key, value in kwargs.items():
+            if key in config:
+                raise TypeError(f"{cls.__name__}.__init__() got multiple values for argument '{key}'")
+            config[key] = value
+        missing = [p.name for p in cls._parameters if p.required and p.name not in config]
+        if missing:
+            listed = " and ".join(f"'{name}'" for name in missing)
+            raise TypeError(f"{cls.__name__}.__init__() missing {len(missing)} required positional "
+                            f"argument{'s' * (len(missing) > 1)}: {listed}")
+        return config
+
+    def __getattr__(self, name):
+        core = self.__dict__.get("_core")
+        if core is None or name.startswith("__"):
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        try:
+            return _engine.member(core, name)
+        except AttributeError:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'") from None
+
+    def get_config(self):
+        return self._core.get_config()
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**config)
+
+
+def signature_of(parameters):
+    """What `inspect.signature` shows."""
+    shown = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
+    for p in parameters:
+        default = inspect.Parameter.empty if p.required else p.default
+        shown.append(inspect.Parameter(p.name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default))
+    return inspect.Signature(shown)
+
+
+def make_classes(kind, base, module, **members):
+    """The classes of a kind by name."""
+    made = {}
+    for described in _engine.classes(kind):
+        if described["is_function"]:
+            continue
+        parameters = tuple(Parameter(*p) for p in described["parameters"])
+        made[described["name"]] = make_class(kind, described["name"], parameters, base, module, **members)
+    for alias, name in _engine.aliases(kind).items():
+        if name in made and alias[:1].isupper():
+            made.setdefault(alias, made[name])
+    return made
+
+
+def make_class(kind, name, parameters, base, module, **members):
+    def __init__(self, *args, **kwargs):
+        self._start(type(self)._bind(args, kwargs))
+
+    __init__.__signature__ = signature_of(parameters)
+    return type(name, (base,), {"__init__": __init__, "_kind": kind, "_engine_name": name, "_parameters": parameters,
+                                "__module__": module, **members})
+
+
+_classes = {}
+
+
+def register_kind(kind, classes, default):
+    """Tells which Python classes stand for the engine's classes of a kind; `default` for those it does not know."""
+    _classes[kind] = (classes, default)
+
+
+_KIND_MODULES = {"layer": "thalweg.keras.layers", "loss": "thalweg.keras.losses", "metric": "thalweg.keras.metrics",
+                 "optimizer": "thalweg.keras.optimizers", "initializer": "thalweg.keras.initializers",
+                 "regularizer": "thalweg.keras.regularizers", "constraint": "thalweg.keras.constraints",
+                 "activation": "thalweg.keras.activations", "schedule": "thalweg.keras.optimizers.schedules",
+                 "callback": "thalweg.keras.callbacks"}
+
+
+def _wrap(kind, class_name, core):
+    """A Python object for one of the engine's."""
+    if kind not in _classes:
+        __import__(_KIND_MODULES[kind])
+    classes, default = _classes[kind]
+    cls = classes.get(class_name, default)
+    if not isinstance(cls, type):
+        return cls(class_name, core)
+    made = cls.__new__(cls)
+    made.__dict__["_core"] = core
+    return made
+
+
+_engine.set_wrapper(_wrap)
+
+
+def deserialize(kind, identifier, custom_objects=None):
+    """An object from None, a name, a configuration, an object or a callable."""
+    if isinstance(identifier, dict) and "class_name" in identifier:
+        custom = find_custom(identifier["class_name"], custom_objects)
+        if custom is not None:
+            return custom.from_config(identifier["config"]) if isinstance(custom, type) else custom
+    if isinstance(identifier, str):
+        custom = find_custom(identifier, custom_objects)
+        if custom is not None:
+            return custom() if isinstance(custom, type) else custom
+    if callable(identifier) or hasattr(identifier, "_core"):
+        return identifier
+    return _engine.get(kind, identifier)
+
+
+_custom_objects = {}
+
+
+def find_custom(name, custom_objects=None):
+    found = (custom_objects or {}).get(name, _custom_objects.get(name))
+    if found is None and "." in name:
+        found = _custom_objects.get(name.rpartition(".")[2])
+    return found
+
+
+def _find(kind, name, config):
+    """What the engine asks for when a name is not one of its own."""
+    custom = find_custom(name)
+    if isinstance(custom, type):
+        return custom.from_config(config) if config is not None and hasattr(custom, "from_config") else custom()
+    return custom
+
+
+_engine.set_finder(_find)
+
+
+class CustomObjectScope:
+    """Names that configurations may use for classes and functions of the program: `with CustomObjectScope({...}):`."""
+
+    def __init__(self, *objects):
+        self._objects = {name: value for group in objects for name, value in group.items()}
+
+    def __enter__(self):
+        self._before = dict(_custom_objects)
+        _custom_objects.update(self._objects)
+        return self
+
+    def __exit__(self, *error):
+        _custom_objects.clear()
+        _custom_objects.update(self._before)
+
+
+custom_object_scope = CustomObjectScope
+
+
+def get_custom_objects():
+    """The names that hold everywhere; a dict to add to."""
+    return _custom_objects
+
+
+def register_keras_serializable(package="Custom", name=None):
+    """A decorator: the class or function is known to configurations by its name."""
+    def register(thing):
+        _custom_objects[name or thing.__name__] = thing
+        _custom_objects[f"{package}>{name or thing.__name__}"] = thing
+        return thing
+
+    return register
+
+
+def functions_of(kind, module):
+    """The functions of a kind by name, as callables."""
+    made = {}
+    for described in _engine.classes(kind):
+        if described["is_function"]:
+            made[described["name"]] = described["name"]
+    return made
+
+
+def module_dict(module):
+    return vars(sys.modules[module])

@@ -1,0 +1,140 @@
+"""Metrics: numbers that accumulate over batches."""
+
+import numpy as np
+
+from thalweg._variable import Variable
+from thalweg.dtypes import as_dtype
+from thalweg.keras._functions import fill
+from thalweg.keras._objects import Described, _engine, deserialize as _deserialize, make_classes, register_kind
+
+
+class Metric(Described):
+    """The base of metrics. A class of a program writes `update_state` and `result`, and makes variables with
+    `add_weight`."""
+
+    _kind = "metric"
+    _engine_name = None
+
+    def __init__(self, name=None, dtype=None, **kwargs):
+        if name is None:
+            name = _engine.unique_name(_engine.to_snake_case(type(self).__name__))
+        self.__dict__["_core"] = _engine.python_metric(self, name, None if dtype is None else as_dtype(dtype))
+        self._dtype = as_dtype(dtype or "float32").name
+
+    def _start(self, config):
+        config = {key: value for key, value in config.items() if value is not None or key not in ("name", "dtype")}
+        if "dtype" in config:
+            config["dtype"] = as_dtype(config["dtype"]).name
+        self.__dict__["_core"] = _engine.make("metric", self._engine_name, config)
+        _engine.remember(self._core, self)
+
+    @property
+    def name(self):
+        return self._core.name
+
+    @property
+    def _name(self):
+        return self.name
+
+    @_name.setter
+    def _name(self, value):
+        _engine.metric_set_name(self._core, value)
+
+    @property
+    def dtype(self):
+        return self.__dict__.get("_dtype", "float32")
+
+    def add_weight(self, name, shape=(), aggregation=None, synchronization=None, initializer=None, dtype=None):
+        """A variable of this metric."""
+        from thalweg.keras import initializers
+        dtype = as_dtype(dtype or self._dtype)
+        make = initializers.get("zeros" if initializer is None else initializer)
+        value = make(list(shape), dtype=dtype)
+        variable = Variable(value, dtype=dtype, trainable=False, name=name)
+        _engine.metric_add_weight(self._core, variable)
+        return variable
+
+    add_variable = add_weight
+
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, value)
+        if isinstance(value, Variable) and "_core" in self.__dict__:
+            if not any(value is known for known in self.variables):
+                _engine.metric_add_weight(self._core, value)
+
+    def update_state(self, *args, **kwargs):
+        if self._engine_name is None:
+            raise NotImplementedError("Must be implemented in subclasses.")
+        args = list(args)
+        for key in ("y_true", "values", "matrix", "y_pred", "sample_weight"):
+            if key in kwargs:
+                value = kwargs.pop(key)
+                if key == "sample_weight" and value is None:
+                    continue
+                args.append(value)
+        if kwargs:
+            raise TypeError(f"update_state() got an unexpected keyword argument '{next(iter(kwargs))}'")
+        _engine.metric_update(self._core, *args)
+
+    def result(self):
+        if self._engine_name is None:
+            raise NotImplementedError("Must be implemented in subclasses.")
+        return _engine.metric_result(self._core)
+
+    def reset_state(self):
+        if self._engine_name is not None:
+            return _engine.metric_reset(self._core)
+        for variable in self.variables:
+            variable.assign(np.zeros(variable.shape.as_list(), variable.dtype.as_numpy_dtype))
+
+    def reset_states(self):
+        return self.reset_state()
+
+    def __call__(self, *args, **kwargs):
+        self.update_state(*args, **kwargs)
+        return self.result()
+
+    @property
+    def variables(self):
+        return _engine.metric_variables(self._core)
+
+    weights = non_trainable_weights = non_trainable_variables = variables
+
+    @property
+    def trainable_weights(self):
+        return []
+
+    def get_config(self):
+        if self._engine_name is not None:
+            return self._core.get_config()
+        return {"name": self.name, "dtype": self.dtype}
+
+
+_classes = make_classes("metric", Metric, __name__)
+globals().update(_classes)
+_functions = fill(__name__, "metric", "keras.metrics.")
+register_kind("metric", _classes, lambda name, core: _engine_metric(core))
+
+
+def _engine_metric(core):
+    made = Metric.__new__(Metric)
+    made.__dict__["_core"] = core
+    made.__dict__["_engine_name"] = core.class_name
+    return made
+
+
+def get(identifier):
+    """A metric from a name, a configuration, an object or a callable; a name of a function gives the function."""
+    if identifier is None:
+        return None
+    if isinstance(identifier, str) and identifier in _functions:
+        return _functions[identifier]
+    return _deserialize("metric", identifier)
+
+
+def serialize(metric):
+    return _engine.serialize("metric", metric)
+
+
+def deserialize(config, custom_objects=None):
+    return _deserialize("metric", config, custom_objects)

@@ -1,0 +1,36 @@
+"""Schedules: learning rates that change from step to step."""
+
+from thalweg.keras._objects import Described, _engine, deserialize as _deserialize, make_classes, register_kind
+
+
+class LearningRateSchedule(Described):
+    """The base of schedules. A class of a program writes `__call__(step)`."""
+
+    _kind = "schedule"
+    _engine_name = None
+
+    def _start(self, config):
+        config = {key: value for key, value in config.items() if not (key == "name" and value is None)}
+        self.__dict__["_core"] = _engine.make("schedule", self._engine_name, config)
+        _engine.remember(self._core, self)
+
+    def __call__(self, step):
+        if self._engine_name is None:
+            raise NotImplementedError("Learning rate schedule must override __call__")
+        return _engine.call_of_tensor(self._core, step)
+
+    def get_config(self):
+        return self._core.get_config() if self._engine_name is not None else {}
+
+
+_classes = make_classes("schedule", LearningRateSchedule, __name__)
+globals().update(_classes)
+register_kind("schedule", _classes, LearningRateSchedule)
+
+
+def serialize(schedule):
+    return _engine.serialize("schedule", schedule)
+
+
+def deserialize(config, custom_objects=None):
+    return _deserialize("schedule", config, custom_objects)
