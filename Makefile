@@ -12,14 +12,9 @@ PYTEST = PYTHONPATH=$(CURDIR)/$(BUILD)/python $(ENVIRONMENT)/bin/python -m pytes
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-quickstart: $(BUILD)/build.ninja ## Install what is needed, build the engine, and run the tour of examples/cpp/tour.cc
-ifneq ($(wildcard examples/cpp/tour.cc),)
-	@cmake --build $(BUILD) --target examples_cpp_tour
-	@$(BUILD)/examples/cpp/tour
-else
-	@cmake --build $(BUILD) --target thalweg_shared
-	@echo "Built $(BUILD)/libthalweg.so. There is no tour in examples/cpp to run."
-endif
+quickstart: $(BUILD)/build.ninja ## Install what is needed, build the library, and train a network on handwritten digits
+	@cmake --build $(BUILD) --target examples_cpp_mnist
+	@$(BUILD)/examples/cpp/mnist
 
 build: $(BUILD)/build.ninja
 	@cmake --build $(BUILD)

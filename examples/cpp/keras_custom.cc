@@ -1,0 +1,69 @@
+// A loss, a metric, a callback and a training step of one's own: structs, or lambdas.
+#include <thalweg/thalweg.h>
+
+#include <iostream>
+
+namespace tf = thalweg;
+namespace keras = tf::keras;
+namespace layers = keras::layers;
+using tf::Tensor, tf::Variable;
+
+struct Quantile {
+  double quantile = 0.5;
+  Tensor call(const Tensor& y_true, const Tensor& y_pred) {
+    Tensor error = y_true - y_pred;
+    return tf::reduce_mean(tf::maximum(quantile * error, (quantile - 1) * error), {.axis = -1});
+  }
+};
+
+struct Coverage {  // the share of values below the prediction
+  Variable below = Variable(0.0f), count = Variable(0.0f);
+  void update_state(const Tensor& y_true, const Tensor& y_pred) {
+    below.assign_add(tf::reduce_sum(tf::cast(y_true < y_pred, tf::float32)));
+    count.assign_add(tf::cast(tf::size(y_true), tf::float32));
+  }
+  Tensor result() { return below / count; }
+};
+
+struct StopAt {
+  double loss = 0.1;
+  void on_epoch_end(keras::Model& model, int epoch, const keras::Logs& logs) {
+    if (logs.at("loss") >= loss) return;
+    std::cout << "good enough in epoch " << (epoch < 200 ? "less than 200" : "200 or later") << "\n";
+    model.stop_training();
+  }
+};
+
+struct Doubled {  // a model that counts its loss twice
+  keras::Layer dense = layers::Dense(1);
+  Tensor call(const Tensor& x) { return dense(x); }
+  tf::Nest train_step(keras::Model& model, const Tensor& x, const Tensor& y) {
+    tf::GradientTape tape;
+    Tensor loss = 2.0f * tf::reduce_mean(tf::square(model(x, {.training = true}) - y));
+    auto variables = model.trainable_variables();
+    model.optimizer().apply_gradients(tape.gradient(loss, variables), variables);
+    return {{"loss", loss}};
+  }
+};
+
+int main() {
+  keras::utils::set_random_seed(1);
+  auto x = tf::random::normal({256, 2}, {.seed = 1});
+  auto y = tf::reduce_sum(x, {.axis = 1, .keepdims = true}) + tf::random::uniform({256, 1}, {.seed = 2});
+
+  auto model = keras::Sequential({layers::Dense(1)});
+  model.compile({.optimizer = keras::optimizers::Adam({.learning_rate = 0.05}),
+                 .loss = Quantile{.quantile = 0.9},
+                 .metrics = {Coverage{}, keras::Metric("bias", [](const Tensor& y_true, const Tensor& y_pred) {
+                               return y_pred - y_true;
+                             })}});
+  auto history = model.fit(x, y, {.epochs = 300, .verbose = 0, .callbacks = {StopAt{.loss = 0.06}}});
+  const double covered = history["coverage"].back();
+  std::cout << "about nine in ten are below: " << std::boolalpha << (covered > 0.8 && covered < 0.97) << "\n";
+  std::cout << "the prediction is above the middle: " << (history["bias"].back() > 0) << "\n";
+
+  keras::Model doubled = Doubled{};
+  doubled.compile({.optimizer = "sgd"});
+  auto losses = doubled.fit(x, y, {.epochs = 5, .verbose = 0})["loss"];
+  std::cout << "its own step: the loss falls: " << (losses.back() < losses.front()) << "\n";
+}
