@@ -158,7 +158,7 @@ TEST_F(ExtractTest, UnpacksTar) {
 }
 
 TEST_F(ExtractTest, StaysInItsFolder) {
-  for (const char* name : {"../evil", "a/../../evil", "/tmp/evil", "..", ""}) {
+  for (const char* name : {"../evil", "a/../../evil", "/evil", "..", ""}) {
     EXPECT_THROW(extract_archive(write(member("good", "1") + member(name, "2") + tar_end), out()), InvalidArgumentError)
         << name;
     EXPECT_FALSE(fs::exists(folder_ / "evil"));
