@@ -45,8 +45,11 @@ class Search {
   void visit(const Tensor& t) {
     std::shared_ptr<Node> node = history_of(t).node;
     if (!done_.insert(node.get()).second) return;
+    if (node->inputs.is_none() && !boundary_.contains(key(t)))
+      throw ValueError("Graph disconnected: cannot obtain value for tensor " + describe(t) +
+                       ". The model's outputs depend on it, but it is not among the inputs.");
     for (const Tensor& input : node->dependencies())
-      if (has_history(input)) visit_input(node, input, t);
+      if (has_history(input)) visit(input);
     order.push_back(node);
   }
 
@@ -57,17 +60,6 @@ class Search {
     History history = history_of(t);
     return {history.node.get(), history.index};
   }
-  void visit_input(const std::shared_ptr<Node>&, const Tensor& input, const Tensor&) {
-    if (boundary_.contains(key(input)) && history_of(input).node->inputs.is_none()) {
-      visit(input);
-      return;
-    }
-    if (history_of(input).node->inputs.is_none())
-      throw ValueError("Graph disconnected: cannot obtain value for tensor " + describe(input) +
-                       ". The model's outputs depend on it, but it is not among the inputs.");
-    visit(input);
-  }
-
   std::set<std::pair<const Node*, int>> boundary_;
   std::set<const Node*> done_;
 };

@@ -1,17 +1,12 @@
 #include "thalweg/keras/layer.h"
 
-#include <atomic>
 #include <set>
 
-#include "thalweg/core/companion.h"
 #include "thalweg/core/error.h"
-#include "thalweg/core/name_scope.h"
 #include "thalweg/graph/init_scope.h"
-#include "thalweg/graph/tracer.h"
 #include "thalweg/keras/call_context.h"
 #include "thalweg/keras/functional.h"
 #include "thalweg/keras/metric.h"
-#include "thalweg/keras/training.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/creation.h"
 #include "thalweg/ops/joining.h"
@@ -23,34 +18,6 @@ namespace thalweg::keras {
 template class Handle<LayerInterface>;
 
 namespace detail {
-namespace {
-thread_local CallContext* innermost = nullptr;
-thread_local int shapes_only = 0;
-}  // namespace
-
-CallContext::CallContext(LayerInterface& layer, Choice training, bool has_scope)
-    : layer_(layer), training_(training), has_scope_(has_scope), outer_(innermost) {
-  if (!training.given() && outer_) training_ = outer_->training_;
-  innermost = this;
-}
-std::string CallContext::weight_name(const std::string& name) const {
-  std::string whole = name;
-  const CallContext* context = this;
-  while (true) {
-    if (context->has_scope_) whole = context->layer_.name + "/" + whole;
-    if (!context->outer_) break;
-    context = context->outer_;
-    if (context->layer_.is_network()) return whole;
-  }
-  return thread_state.tracer ? whole : scoped_name(whole);
-}
-CallContext::~CallContext() { innermost = outer_; }
-CallContext* CallContext::current() { return innermost; }
-
-ShapesOnly::ShapesOnly() { ++shapes_only; }
-ShapesOnly::~ShapesOnly() { --shapes_only; }
-bool ShapesOnly::is_on() { return shapes_only > 0; }
-
 std::vector<Shape> shapes_of(const Nest& tensors) {
   std::vector<Shape> shapes;
   for (const Tensor& t : tensors.flatten()) shapes.push_back(t.shape());
@@ -123,64 +90,6 @@ class Collected {
   std::vector<Variable> variables_;
 };
 
-Nest call_with_context(LayerInterface& layer, const Nest& inputs, const CallArgs& args) {
-  try {
-    return layer.call(inputs, args);
-  } catch (Error& error) {
-    // Said once, by the innermost layer.
-    if (std::string_view(error.what()).find("\n  in layer '") == std::string_view::npos) {
-      std::string text = "\n  in layer '" + layer.name + "' (" + layer.class_name() + "), inputs";
-      for (const Tensor& t : inputs.flatten()) text += " " + std::string(name_of(t.dtype())) + t.shape().str();
-      error.add_context(text);
-    }
-    throw;
-  }
-}
-
-// Most programs never add a loss: then no call has to look for those of the call before.
-std::atomic<bool> has_added_losses = false;
-void keep_loss(LayerInterface& layer, const Tensor& loss) {
-  has_added_losses = true;
-  layer.losses.push_back(loss);
-}
-void clear_losses(LayerInterface& layer) {
-  layer.losses.clear();
-  for (const Held& held : look_inside(layer).held)
-    if (held.layer.defined()) clear_losses(*held.layer.get());
-}
-
-/// The masks that the inputs carry, in their structure; None where no input has one.
-Nest masks_of(const Nest& inputs) {
-  if (inputs.is_tensor()) return Nest(companion_of(inputs.tensor()));
-  bool any = false;
-  std::vector<Tensor> flat = inputs.flatten();
-  for (const Tensor& t : flat) any |= t.impl()->has_companion;
-  if (!any) return {};
-  std::vector<Nest> masks;
-  for (const Tensor& t : flat) masks.emplace_back(companion_of(t));
-  return Nest::list(std::move(masks));
-}
-
-void put_masks(const Nest& outputs, const Nest& masks) {
-  std::vector<Tensor> flat = outputs.flatten();
-  if (masks.is_tensor()) {
-    if (!flat.empty()) set_companion(flat[0], masks.tensor());
-    return;
-  }
-  for (size_t i = 0; i < flat.size() && i < masks.size(); ++i)
-    if (masks[i].is_tensor()) set_companion(flat[i], masks[i].tensor());
-}
-
-/// An output that is an input itself must not get a mask of its own: other layers see the input too.
-Nest separated(const Nest& outputs, const Nest& inputs) {
-  std::vector<Tensor> in = inputs.flatten();
-  return outputs.map([&](const Tensor& t) {
-    for (const Tensor& other : in)
-      if (other.get() == t.get()) return identity(t);
-    return t;
-  });
-}
-
 }  // namespace
 
 void name_weights(const LayerInterface& layer) {
@@ -191,47 +100,12 @@ void name_weights(const LayerInterface& layer) {
   }
 }
 
-Nest cast_inputs(const LayerInterface& layer, const Nest& inputs) {
-  if (!layer.autocast || !is_floating(layer.dtype)) return inputs;
-  auto fits = [&](const Tensor& t) { return !is_floating(t.dtype()) || t.dtype() == layer.dtype; };
-  if (inputs.is_tensor()) return fits(inputs.tensor()) ? inputs : Nest(cast(inputs.tensor(), layer.dtype));
-  for (const Tensor& t : inputs.flatten())
-    if (!fits(t)) return inputs.map([&](const Tensor& u) { return fits(u) ? u : cast(u, layer.dtype); });
-  return inputs;
-}
-
 void build_if_needed(LayerInterface& layer, const Nest& inputs) {
   if (layer.built) return;
   layer.build(inputs);
   name_weights(layer);
   layer.built_shapes = shapes_of(inputs);
   layer.built = true;
-}
-
-Nest run(LayerInterface& layer, const Nest& given, const CallArgs& args) {
-  CallContext context(layer, args.training);
-  if (!context.outer() && has_added_losses) clear_losses(layer);
-  Nest inputs = cast_inputs(layer, given);
-  check_inputs(layer, inputs);
-  std::optional<NameScope> scope;
-  if (thread_state.tracer) scope.emplace(layer.name);
-  build_if_needed(layer, inputs);
-  CallArgs with = args;
-  with.training = context.training();
-  if (with.mask.is_none()) with.mask = masks_of(given);
-  Nest outputs = call_with_context(layer, inputs, with);
-  if (!with.mask.is_none() || layer.supports_masking()) {
-    Nest masks = layer.compute_mask(inputs, with.mask);
-    if (!masks.is_none()) {
-      outputs = separated(outputs, given);
-      put_masks(outputs, masks);
-    }
-  }
-  if (layer.activity_regularizer && layer.activity_regularizer->defined() && !ShapesOnly::is_on()) {
-    for (const Tensor& t : outputs.flatten())
-      keep_loss(layer, (*layer.activity_regularizer)(t) / cast(shape(t)(0), t.dtype()));
-  }
-  return outputs;
 }
 
 void collect_metrics(const LayerInterface& layer, std::vector<Metric>& found) {
@@ -380,20 +254,6 @@ Variable detail::make_weight(LayerInterface& layer, const Shape& shape, const We
   if (options.constraint.defined()) resource.constraint = options.constraint.pointer();
   if (options.regularizer.defined()) layer.regularized.emplace_back(made, options.regularizer);
   return made;
-}
-
-void add_loss(const Tensor& loss) {
-  detail::CallContext* context = detail::CallContext::current();
-  if (!context) throw ValueError("add_loss adds to the losses of the layer that is being called: call it in call()");
-  if (detail::ShapesOnly::is_on()) return;
-  detail::keep_loss(context->layer(), loss);
-}
-
-Nest Layer::invoke(const Nest& inputs, const CallArgs& args) const {
-  if (!p_) throw ValueError("this layer is empty: it was never made");
-  if (functional::is_symbolic(inputs, args)) [[unlikely]]
-    return functional::record(*this, inputs, args);
-  return detail::run(*p_, inputs, args);
 }
 
 void Layer::build(const Shape& input_shape) const {
