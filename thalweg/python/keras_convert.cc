@@ -161,6 +161,12 @@ Variable to_variable(nb::handle object) {
   return Variable::from_handle(handle_of(object.ptr()));
 }
 
+nb::list from_variables(const std::vector<Variable>& variables) {
+  nb::list list;
+  for (const Variable& v : variables) list.append(wrap_variable_object(v));
+  return list;
+}
+
 keras::Logs to_logs(nb::handle dict) {
   keras::Logs logs;
   if (dict.is_none()) return logs;

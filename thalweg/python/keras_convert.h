@@ -16,12 +16,13 @@ Nest stand_ins(nb::handle shapes, DType dtype);
 
 /// Python's values, and objects of Keras among them: configurations.
 keras::Value to_value(nb::handle object);
-/// `shapes_as_tuples`: lists under names that mean shapes are tuples, as Keras has them.
+/// Lists under names that mean shapes are tuples, as Keras has them.
 nb::object from_value(const keras::Value& value);
 
 /// The handle of a Python variable.
 nb::object wrap_variable_object(const Variable& variable);
 Variable to_variable(nb::handle object);
+nb::list from_variables(const std::vector<Variable>& variables);
 
 /// The objects behind Python's: those of the package hold one, callables become one.
 std::shared_ptr<keras::Object> to_object(nb::handle object);

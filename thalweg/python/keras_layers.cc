@@ -270,11 +270,6 @@ CallArgs to_call_args(const LayerInterface& layer, nb::handle positional, nb::ha
   return args;
 }
 
-nb::list from_variables(const std::vector<Variable>& variables) {
-  nb::list list;
-  for (const Variable& v : variables) list.append(wrap_variable_object(v));
-  return list;
-}
 nb::list from_layers(const std::vector<Layer>& layers) {
   nb::list list;
   for (const Layer& layer : layers) list.append(from_object(layer.pointer(), "layer"));

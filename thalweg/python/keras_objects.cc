@@ -53,13 +53,6 @@ template <class I> class PyFunctionOf : public I, public HasPython {
  protected:
   nb::object callable_;
 };
-class PyActivation : public PyFunctionOf<keras::Activation::Interface> {
- public:
-  using PyFunctionOf::PyFunctionOf;
-  Tensor call(const Tensor& x) override {
-    return with_python([&] { return natural_tensor(callable_(nb::steal(wrap(x))).ptr()); });
-  }
-};
 template <class I> class PyOfTensor : public PyFunctionOf<I> {
  public:
   using PyFunctionOf<I>::PyFunctionOf;
@@ -100,7 +93,7 @@ class PyCallable : public PyFunctionOf<keras::Object> {
  public:
   using PyFunctionOf::PyFunctionOf;
   std::shared_ptr<keras::Object> as_kind(std::string_view kind) override {
-    if (kind == "activation") return std::make_shared<PyActivation>(callable_);
+    if (kind == "activation") return std::make_shared<PyOfTensor<keras::Activation::Interface>>(callable_);
     if (kind == "initializer") return std::make_shared<PyInitializer>(callable_);
     if (kind == "regularizer") return std::make_shared<PyOfTensor<keras::Regularizer::Interface>>(callable_);
     if (kind == "constraint") return std::make_shared<PyOfTensor<keras::Constraint::Interface>>(callable_);
@@ -264,11 +257,6 @@ std::vector<Variable> to_variables(nb::handle list) {
   std::vector<Variable> all;
   for (nb::handle item : list) all.push_back(to_variable(item));
   return all;
-}
-nb::list from_variables(const std::vector<Variable>& variables) {
-  nb::list list;
-  for (const Variable& v : variables) list.append(wrap_variable_object(v));
-  return list;
 }
 
 }  // namespace

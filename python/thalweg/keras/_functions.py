@@ -3,10 +3,9 @@
 import sys
 
 from thalweg import _thalweg
-from thalweg.keras._objects import _engine
 
 
-def fill(module, kind, prefix):
+def fill(module, prefix):
     """Puts the public functions of a part of Keras into its module; gives them by name, other spellings included."""
     functions = {name[len(prefix):]: function for name, function in _thalweg.functions().items()
                  if name.startswith(prefix) and "." not in name[len(prefix):]}

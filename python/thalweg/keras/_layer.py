@@ -4,9 +4,7 @@ import inspect
 
 import numpy as np
 
-from thalweg import _thalweg
 from thalweg._module import Module
-from thalweg._variable import Variable
 from thalweg.dtypes import as_dtype
 from thalweg.keras._objects import Described, _engine
 from thalweg.shapes import TensorShape
@@ -24,10 +22,7 @@ def _overrides(cls):
     takes = set()
     if found["call"]:
         try:
-            parameters = inspect.signature(cls.call).parameters
-            takes = set(parameters)
-            if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-                takes |= {"training", "mask"} & takes
+            takes = set(inspect.signature(cls.call).parameters)
         except (TypeError, ValueError):
             pass
     found["takes_training"] = "training" in takes
@@ -52,16 +47,6 @@ class Layer(Described, Module):
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         cls._overrides = _overrides(cls)
-        if "__init__" in cls.__dict__ and cls.__dict__.get("_engine_name") is None:
-            written = cls.__init__
-
-            def __init__(self, *args, **kwargs):
-                # Attributes may be set before the constructor of the base is called.
-                written(self, *args, **kwargs)
-
-            __init__.__wrapped__ = written
-            __init__.__doc__ = written.__doc__
-            cls.__init__ = written
 
     def __init__(self, trainable=True, name=None, dtype=None, dynamic=False, **kwargs):
         allowed = {"input_dim", "input_shape", "batch_input_shape", "batch_size", "weights", "activity_regularizer",

@@ -5,7 +5,6 @@ holds its counterpart in `_core`.
 """
 
 import inspect
-import sys
 
 from thalweg import _thalweg
 
@@ -19,11 +18,6 @@ class Parameter:
 
     def __init__(self, name, required, default):
         self.name, self.required, self.default = name, required, default
-
-
-# What every layer takes besides its own options.
-BASE = ("name", "trainable", "dtype", "input_shape", "batch_input_shape", "input_dim", "input_length", "batch_size",
-        "weights", "autocast", "dynamic", "implementation", "activity_regularizer")
 
 
 class Described:
@@ -199,16 +193,3 @@ def register_keras_serializable(package="Custom", name=None):
         return thing
 
     return register
-
-
-def functions_of(kind, module):
-    """The functions of a kind by name, as callables."""
-    made = {}
-    for described in _engine.classes(kind):
-        if described["is_function"]:
-            made[described["name"]] = described["name"]
-    return made
-
-
-def module_dict(module):
-    return vars(sys.modules[module])

@@ -3,7 +3,7 @@
 from thalweg.keras._functions import fill
 from thalweg.keras._objects import _engine, deserialize as _deserialize, find_custom, register_kind
 
-_functions = fill(__name__, "activation", "keras.activations.")
+_functions = fill(__name__, "keras.activations.")
 register_kind("activation", {}, lambda name, core: _functions.get(name))
 
 

@@ -1,6 +1,5 @@
 """Layers."""
 
-from thalweg.keras import _input
 from thalweg.keras._input import Input
 from thalweg.keras._layer import Layer
 from thalweg.keras._objects import _engine, find_custom, make_classes, register_kind

@@ -55,7 +55,7 @@ class Loss(Described):
 
 _classes = make_classes("loss", Loss, __name__)
 globals().update(_classes)
-_functions = fill(__name__, "loss", "keras.losses.")
+_functions = fill(__name__, "keras.losses.")
 register_kind("loss", _classes, lambda name, core: _functions[name])
 
 

@@ -112,7 +112,7 @@ class Metric(Described):
 
 _classes = make_classes("metric", Metric, __name__)
 globals().update(_classes)
-_functions = fill(__name__, "metric", "keras.metrics.")
+_functions = fill(__name__, "keras.metrics.")
 register_kind("metric", _classes, lambda name, core: _engine_metric(core))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from thalweg.keras import _data
 from thalweg.keras._layer import Layer, _of_engine
-from thalweg.keras._objects import Described, _engine
+from thalweg.keras._objects import _engine
 
 
 def _is_functional_call(args, kwargs):
@@ -95,7 +95,6 @@ class Model(Layer):
     def compile(self, optimizer="rmsprop", loss=None, metrics=None, loss_weights=None, weighted_metrics=None,
                 run_eagerly=None, steps_per_execution=None, jit_compile=None, **kwargs):
         """Says how to train."""
-        from thalweg.keras import losses as losses_module
         from thalweg.keras import optimizers
         self.__dict__.pop("_own_optimizer", None)
         kwargs.pop("pss_evaluation_shards", None)

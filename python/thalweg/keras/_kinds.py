@@ -1,0 +1,45 @@
+"""Initializers, regularizers and constraints: kinds that are one function."""
+
+from thalweg.keras._objects import Described, _engine, deserialize as _deserialize, make_classes, register_kind
+
+
+class FunctionKind(Described):
+    """The base of their base classes. A class of a program writes `__call__`."""
+
+    _engine_name = None
+
+    def _start(self, config):
+        self.__dict__["_core"] = _engine.make(self._kind, self._engine_name, config)
+        _engine.remember(self._core, self)
+
+    def __call__(self, x):
+        if self._engine_name is None:
+            raise NotImplementedError("Must be implemented in subclasses.")
+        return _engine.call_of_tensor(self._core, x)
+
+    def get_config(self):
+        return self._core.get_config() if self._engine_name is not None else {}
+
+
+def fill(module, base):
+    """Puts the engine's classes of a kind, and get, serialize and deserialize, into its module; gives the classes."""
+    kind = base._kind
+    classes = make_classes(kind, base, module["__name__"])
+    register_kind(kind, classes, base)
+
+    def get(identifier):
+        """From None, a name, a configuration, an object or a callable; a class is called."""
+        if identifier is None:
+            return None
+        return identifier() if isinstance(identifier, type) else _deserialize(kind, identifier)
+
+    def serialize(object, use_legacy_format=False):
+        """The configuration that makes another one like it."""
+        return _engine.serialize(kind, object)
+
+    def deserialize(config, custom_objects=None, use_legacy_format=False):
+        """The way back from a configuration."""
+        return _deserialize(kind, config, custom_objects)
+
+    module.update(classes, get=get, serialize=serialize, deserialize=deserialize)
+    return classes
