@@ -13,8 +13,8 @@
 #include "thalweg/core/error.h"
 #include "thalweg/keras/functional.h"
 #include "thalweg/keras/layers.h"
-#include "thalweg/keras/utils.h"
 #include "thalweg/keras/step_function.h"
+#include "thalweg/keras/utils.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/indexed_slices.h"
 
