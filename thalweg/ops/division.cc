@@ -264,6 +264,8 @@ bool any_negative(const Tensor& t) {
 }
 
 namespace {
+DType real_for(DType integer) { return size_of(integer) <= 2 ? float32 : float64; }
+
 // Integers become real before they are divided, as in Python.
 Tensor divide_as_reals(const Op& op, const char* name, const TensorLike& x, const TensorLike& y) {
   bool x_strong = x.tensor().impl()->weak == Weak::strong, y_strong = y.tensor().impl()->weak == Weak::strong;
@@ -273,10 +275,18 @@ Tensor divide_as_reals(const Op& op, const char* name, const TensorLike& x, cons
   if (a.dtype() != b.dtype())
     throw TypeError(std::string(name) + ": x and y must have the same dtype, got " + std::string(name_of(a.dtype())) +
                     " and " + std::string(name_of(b.dtype())));
-  DType real = size_of(t) <= 2 ? float32 : float64;
-  return apply1(op, {cast(a, real), cast(b, real)});
+  return apply1(op, {cast(a, real_for(t)), cast(b, real_for(t))});
 }
 }  // namespace
+
+Tensor detail::divide(const TensorLike& x, const TensorLike& y) {
+  auto is_real_literal = [](const Tensor& t) { return t.impl()->weak == Weak::bare && is_floating(t.dtype()); };
+  auto is_integers = [](const Tensor& t) { return t.impl()->weak == Weak::strong && is_integer(t.dtype()); };
+  const Tensor &a = x.tensor(), &b = y.tensor();
+  if (is_integers(a) && is_real_literal(b)) return truediv(cast(a, real_for(a.dtype())), y);
+  if (is_real_literal(a) && is_integers(b)) return truediv(x, cast(b, real_for(b.dtype())));
+  return truediv(x, y);
+}
 
 Tensor truediv(const TensorLike& x, const TensorLike& y) { return divide_as_reals(RealDiv, "truediv", x, y); }
 Tensor divide(const TensorLike& x, const TensorLike& y) { return truediv(x, y); }

@@ -33,6 +33,8 @@ THALWEG_API Tensor add(const TensorLike& x, const TensorLike& y, unsigned tempor
 THALWEG_API Tensor subtract(const TensorLike& x, const TensorLike& y, unsigned temporaries);
 THALWEG_API Tensor multiply(const TensorLike& x, const TensorLike& y, unsigned temporaries);
 THALWEG_API Tensor negative(const Tensor& x, unsigned temporaries);
+/// `divide`, and C++'s own rule where an integer tensor meets a real literal (`pixels / 255.0f`): both become real.
+THALWEG_API Tensor divide(const TensorLike& x, const TensorLike& y);
 /// Which operands are temporaries, as forwarding references deduce it.
 template <class X, class Y>
 inline constexpr unsigned temporaries = unsigned{std::same_as<X, Tensor>} | unsigned{std::same_as<Y, Tensor>} << 1;
@@ -56,7 +58,7 @@ Tensor operator*(X&& x, Y&& y) {
 template <class X, class Y>
   requires Operands<X, Y>
 Tensor operator/(const X& x, const Y& y) {
-  return divide(x, y);
+  return detail::divide(x, y);
 }
 inline Tensor operator-(const Tensor& x) { return negative(x); }
 inline Tensor operator-(Tensor&& x) { return detail::negative(x, 1); }
