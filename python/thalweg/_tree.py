@@ -7,7 +7,7 @@ import types
 from thalweg import _thalweg
 
 # Modules that are files of this package and are loaded when someone asks for them.
-FILES = ("compat", "contrib", "experimental", "keras", "losses", "test", "train", "version")
+FILES = ("compat", "contrib", "data", "experimental", "keras", "losses", "test", "train", "version")
 
 # Parts of Keras that have a name of their own.
 OF_KERAS = {"metrics": "keras.metrics", "optimizers": "keras.optimizers", "initializers": "keras.initializers",

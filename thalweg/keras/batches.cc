@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "thalweg/core/convert.h"
 #include "thalweg/core/error.h"
 #include "thalweg/core/seed.h"
+#include "thalweg/data/rows.h"
+#include "thalweg/data/stage.h"
 
 namespace thalweg::keras {
 namespace {
@@ -24,33 +25,6 @@ std::vector<int64_t> shuffled(int64_t count) {
   }
   return rows;
 }
-
-Tensor slice(const Tensor& t, int64_t first, int64_t last) {
-  if (first == 0 && last == t.shape()[0]) return t;
-  Shape shape = t.shape();
-  shape[0] = last - first;
-  const size_t row = static_cast<size_t>(t.shape().count(1, t.rank())) * size_of(t.dtype());
-  void* data = static_cast<char*>(t.impl()->data) + static_cast<size_t>(first) * row;
-  auto* kept = new Tensor(t);
-  return Tensor::view(t.dtype(), shape, data, [](void* held) { delete static_cast<Tensor*>(held); }, kept);
-}
-
-Tensor take(const Tensor& t, std::span<const int64_t> rows) {
-  Shape shape = t.shape();
-  shape[0] = static_cast<int64_t>(rows.size());
-  Tensor made = Tensor::empty(t.dtype(), shape);
-  const int64_t each = t.shape().count(1, t.rank());
-  const size_t bytes = static_cast<size_t>(each) * size_of(t.dtype());
-  const auto* from = static_cast<const char*>(t.impl()->data);
-  auto* to = made.mutable_data<char>();
-  for (size_t i = 0; i < rows.size(); ++i)
-    copy_elements(t.dtype(), from + static_cast<size_t>(rows[i]) * bytes, to + i * bytes, each);
-  return made;
-}
-
-}  // namespace
-
-namespace {
 
 /// How many rows each part has, as Keras lists them.
 std::string list_rows(const Nest& data) {
@@ -87,10 +61,37 @@ int64_t count_rows(const Nest& data) {
 }
 
 Nest slice_rows(const Nest& data, int64_t first, int64_t last) {
-  return data.map([&](const Tensor& t) { return slice(t, first, last); });
+  return data.map([&](const Tensor& t) { return data::slice_rows(t, first, last); });
 }
 Nest take_rows(const Nest& data, std::span<const int64_t> rows) {
-  return data.map([&](const Tensor& t) { return take(t, rows); });
+  return data.map([&](const Tensor& t) { return data::take_rows(t, rows); });
+}
+
+int64_t Batches::steps(int64_t asked) const {
+  if (asked > 0) return asked;
+  if (steps_ == endless)
+    throw ValueError(
+        "When passing an infinitely repeating dataset, please specify a `steps_per_epoch` value so that epoch level "
+        "callbacks continue to work. The value can be arbitrary, or a number that you think correctly defines the size "
+        "of an epoch. Epoch-level callbacks will then be called at this interval.");
+  return steps_;
+}
+
+Batches Batches::of_stage(std::shared_ptr<const data::Stage> stage) {
+  const int64_t steps = stage->cardinality();
+  const int64_t known = steps == data::INFINITE_CARDINALITY  ? endless
+                        : steps == data::UNKNOWN_CARDINALITY ? unknown_steps
+                                                             : steps;
+  return Batches(
+      [stage](int) -> NextBatch {
+        std::shared_ptr<data::Iterator> pass = stage->iterate();
+        return [stage, pass, element = std::vector<Tensor>()](Nest& batch) mutable {
+          if (!pass->next(element)) return false;
+          batch = stage->structure().pack(element);
+          return true;
+        };
+      },
+      known);
 }
 
 Batches Batches::of_arrays(const Nest& data, const ArrayOptions& options) {

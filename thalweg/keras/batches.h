@@ -5,6 +5,10 @@
 
 #include "thalweg/graph/nest.h"
 
+namespace thalweg::data {
+class Stage;
+}
+
 namespace thalweg::keras {
 
 /// Gives one batch after the other: false at the end.
@@ -15,13 +19,25 @@ using NextBatch = std::function<bool(Nest& batch)>;
 class THALWEG_API Batches {
  public:
   Batches() = default;
-  /// `start` begins a pass; `steps` is the number of batches in one, -1 where nobody knows.
-  explicit Batches(std::function<NextBatch(int epoch)> start, int64_t steps = -1)
+  /// `start` begins a pass; `steps` is the number of batches in one, `unknown_steps` where nobody knows, `endless`
+  /// where there is no end.
+  static constexpr int64_t unknown_steps = -1, endless = -2;
+  explicit Batches(std::function<NextBatch(int epoch)> start, int64_t steps = unknown_steps)
       : start_(std::move(start)), steps_(steps) {}
+
+  /// The elements of a tf::data::Dataset.
+  template <class D>
+    requires requires(const D& dataset) {
+      { dataset.stage() } -> std::convertible_to<std::shared_ptr<const data::Stage>>;
+    }
+  Batches(const D& dataset) : Batches(of_stage(dataset.stage())) {}  // NOLINT
 
   bool defined() const { return start_ != nullptr; }
   NextBatch start(int epoch) const { return start_(epoch); }
-  int64_t steps() const { return steps_; }
+  int64_t known_steps() const { return steps_; }
+  /// How many to take: as many as are asked for (none: 0), or all, -1 where nobody knows how many that is. ValueError
+  /// where that has no end.
+  int64_t steps(int64_t asked = 0) const;
 
   /// Rows of arrays that have the same first dimension.
   struct ArrayOptions {
@@ -29,16 +45,17 @@ class THALWEG_API Batches {
     bool shuffle = false;
   };
   static Batches of_arrays(const Nest& data, const ArrayOptions& options);
+  static Batches of_stage(std::shared_ptr<const data::Stage> stage);
 
  private:
   std::function<NextBatch(int)> start_;
-  int64_t steps_ = -1;
+  int64_t steps_ = unknown_steps;
 };
 
 /// The batches of a range, such as a vector of pairs of tensors: `model.fit(keras::batches(list))`. The range is kept.
 template <class R> Batches batches(R range) {
   auto kept = std::make_shared<R>(std::move(range));
-  int64_t steps = -1;
+  int64_t steps = Batches::unknown_steps;
   if constexpr (requires { std::size(*kept); }) steps = static_cast<int64_t>(std::size(*kept));
   return Batches(
       [kept](int) -> NextBatch {

@@ -15,7 +15,7 @@ Logs Model::evaluate(const Batches& batches, const EvaluateOptions& options) con
   require_compiled(*this);
   Model self = *this;
   Listeners listeners(self, options.callbacks,
-                      {options.verbose, 1, options.steps > 0 ? options.steps : batches.steps()});
+                      {options.verbose, 1, batches.steps(options.steps)});
   return evaluate_batches(*this, batches, options, listeners);
 }
 
@@ -28,12 +28,12 @@ Nest Model::predict_nest(const Batches& batches, const PredictOptions& options) 
   if (!p_->training) p_->training = std::make_shared<Training>(*this, CompileOptions());
   Training& training = *p_->training;
   Model self = *this;
-  const int64_t known = options.steps > 0 ? options.steps : batches.steps();
+  const int64_t known = batches.steps(options.steps);
   Listeners listeners(self, options.callbacks, {options.verbose, 1, known});
   Logs logs;
   listeners.tell(&CallbackInterface::on_predict_begin, logs);
   Bar bar(*this, options.verbose, known);
-  Steps steps(batches.start(0), options.steps, batches.steps(), training.options.steps_per_execution);
+  Steps steps(batches.start(0), options.steps, known, training.options.steps_per_execution);
   Nest structure;
   std::vector<std::vector<Tensor>> parts;
   auto predict_batch = [&](const Nest& data) {

@@ -53,7 +53,7 @@ History Model::fit(const Batches& given, const FitOptions& options) const {
   Model self = *this;
   const Batches batches = with_class_weights(given, options.class_weight);
   const Batches validation = validation_of(options);
-  const int64_t known = options.steps_per_epoch > 0 ? options.steps_per_epoch : batches.steps();
+  const int64_t known = batches.steps(options.steps_per_epoch);
   InterruptGuard interruptible;
   CompiledTrainableState as_compiled(training);
   Listeners listeners(self, options.callbacks, {options.verbose, options.epochs, known});
@@ -62,7 +62,7 @@ History Model::fit(const Batches& given, const FitOptions& options) const {
   Logs logs;
   listeners.tell(&CallbackInterface::on_train_begin, logs);
   // Batches are begun anew in every epoch, unless an epoch is only a part of them.
-  const bool goes_on = options.steps_per_epoch > 0 && batches.steps() != options.steps_per_epoch;
+  const bool goes_on = options.steps_per_epoch > 0 && batches.known_steps() != options.steps_per_epoch;
   NextBatch next;
   bool ran_out = false;
   for (int epoch = options.initial_epoch; epoch < options.epochs && !training.stop && !ran_out; ++epoch) {

@@ -197,7 +197,7 @@ Batches with_class_weights(const Batches& batches, const std::map<int64_t, doubl
           return true;
         };
       },
-      batches.steps());
+      batches.known_steps());
 }
 
 int64_t choose_batch_size(int64_t given, int64_t steps, const Nest& data) {
@@ -210,12 +210,12 @@ Logs evaluate_batches(const Model& model, const Batches& batches, const Evaluate
                       Listeners& listeners) {
   Training& training = *model.get()->training;
   Pass pass(model, training.test);
-  const int64_t known = options.steps > 0 ? options.steps : batches.steps();
+  const int64_t known = batches.steps(options.steps);
   Logs logs;
   listeners.tell(&CallbackInterface::on_test_begin, logs);
   Bar bar(model, options.verbose, known);
   model.reset_metrics();
-  Steps steps(batches.start(0), options.steps, batches.steps(), training.options.steps_per_execution);
+  Steps steps(batches.start(0), options.steps, known, training.options.steps_per_execution);
   while (true) {
     int64_t step = steps.begin();
     if (step < 0) break;

@@ -44,38 +44,10 @@ Nest to_nest(nb::handle object) {
 }
 
 nb::object from_nest(const Nest& nest) {
-  switch (nest.kind()) {
-    case Nest::Kind::none:
-      return nb::none();
-    case Nest::Kind::tensor:
-      return nb::steal(wrap(nest.tensor()));
-    case Nest::Kind::dict: {
-      nb::dict dict;
-      for (size_t i = 0; i < nest.size(); ++i) dict[nb::str(nest.keys()[i].c_str())] = from_nest(nest[i]);
-      return dict;
-    }
-    case Nest::Kind::list:
-    case Nest::Kind::tuple:
-      break;
-  }
-  nb::list list;
-  for (const Nest& item : nest.items()) list.append(from_nest(item));
-  if (nest.kind() == Nest::Kind::tuple) return nb::tuple(list);
-  return list;
+  return from_nest(nest, [](const Tensor& t) { return nb::steal(wrap(t)); });
 }
-
 nb::object shapes_of(const Nest& nest) {
-  if (nest.is_tensor()) return nb::steal(wrap_shape(nest.tensor().shape()));
-  if (nest.is_none()) return nb::none();
-  if (nest.is_dict()) {
-    nb::dict dict;
-    for (size_t i = 0; i < nest.size(); ++i) dict[nb::str(nest.keys()[i].c_str())] = shapes_of(nest[i]);
-    return dict;
-  }
-  nb::list list;
-  for (const Nest& item : nest.items()) list.append(shapes_of(item));
-  if (nest.kind() == Nest::Kind::tuple) return nb::tuple(list);
-  return list;
+  return from_nest(nest, [](const Tensor& t) { return nb::steal(wrap_shape(t.shape())); });
 }
 
 Nest stand_ins(nb::handle shapes, DType dtype) {

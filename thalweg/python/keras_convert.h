@@ -7,7 +7,21 @@ namespace thalweg::python {
 
 /// Lists, tuples and dicts of what TensorFlow takes as a tensor; None is nothing.
 Nest to_nest(nb::handle object);
-/// Tensors and Python's containers.
+/// Python's containers, with what `leaf` makes of each tensor.
+template <class F> nb::object from_nest(const Nest& nest, const F& leaf) {
+  if (nest.is_none()) return nb::none();
+  if (nest.is_tensor()) return leaf(nest.tensor());
+  if (nest.is_dict()) {
+    nb::dict dict;
+    for (size_t i = 0; i < nest.size(); ++i) dict[nb::str(nest.keys()[i].c_str())] = from_nest(nest[i], leaf);
+    return dict;
+  }
+  nb::list list;
+  for (const Nest& item : nest.items()) list.append(from_nest(item, leaf));
+  if (nest.kind() == Nest::Kind::tuple) return nb::tuple(list);
+  return list;
+}
+/// With the tensors themselves.
 nb::object from_nest(const Nest& nest);
 /// The shapes of tensors in their structure: `TensorShape`s.
 nb::object shapes_of(const Nest& nest);

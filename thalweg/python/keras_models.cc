@@ -7,6 +7,7 @@
 #include "thalweg/keras/summary.h"
 #include "thalweg/keras/training.h"
 #include "thalweg/python/convert.h"
+#include "thalweg/python/data.h"
 #include "thalweg/python/keras_core.h"
 
 namespace thalweg::python {
@@ -37,6 +38,7 @@ class Options {
 /// Batches from a function of Python that starts a pass: it gives an iterator whose items are x, (x, y) or
 /// (x, y, sample_weight).
 Batches to_batches(nb::handle start, int64_t steps) {
+  if (nb::isinstance<DatasetStage>(start)) return Batches::of_stage(nb::cast<DatasetStage&>(start).stage);
   auto kept = std::shared_ptr<PyObject>(start.inc_ref().ptr(), [](PyObject* object) {
     nb::gil_scoped_acquire acquire;
     Py_DECREF(object);

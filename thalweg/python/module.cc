@@ -26,6 +26,7 @@ NB_MODULE(_thalweg, module) {
   define_host_functions(module);
   define_control_dependencies(module);
   define_graph_defs(module);
+  define_data(module);
   define_keras(module);
   define_keras_datasets(module);
   define_keras_utils(module);

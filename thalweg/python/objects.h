@@ -148,6 +148,7 @@ void define_control_dependencies(nb::module_& module);
 /// host_functions.cc: Python's code inside of traced functions.
 void define_host_functions(nb::module_& module);
 /// keras_convert.cc: Keras's objects.
+void define_data(nb::module_& module);
 void define_keras(nb::module_& module);
 /// graph_defs.cc: traced functions as TensorFlow's messages.
 void define_graph_defs(nb::module_& module);

@@ -3,6 +3,7 @@
 import numpy as np
 
 from thalweg import _thalweg
+from thalweg.data import Dataset
 
 
 def arrays(data):
@@ -44,8 +45,11 @@ def describe(data):
 class Batches:
     """A source of batches that is gone through once for each epoch."""
 
-    def __init__(self, source, class_weight):
-        self._source, self._class_weight = source, class_weight
+    def __init__(self, source):
+        self._source = source
+        if isinstance(source, Dataset):  # the engine goes through it by itself
+            self.start, self.steps = source._stage, -1
+            return
         try:
             self.steps = len(source)
         except TypeError:
@@ -68,19 +72,13 @@ class Batches:
             batch = tuple(batch)
         if not isinstance(batch, tuple):
             batch = (batch,)
-        batch = tuple(arrays(part) for part in batch)
-        if self._class_weight and len(batch) > 1:
-            labels = np.asarray(batch[1])
-            classes = labels.argmax(-1) if labels.ndim > 1 and labels.shape[-1] > 1 else labels.reshape(-1)
-            weights = np.array([self._class_weight.get(int(c), 1.0) for c in classes], np.float32)
-            batch = batch[:2] + (weights if len(batch) < 3 else weights * np.asarray(batch[2]),)
-        return batch
+        return tuple(arrays(part) for part in batch)
 
 
 def validation(data, batch_size):
     """The options of fit for validation data."""
     if is_batches(data):
-        batches = Batches(data, None)
+        batches = Batches(data)
         return {"validation_start": batches.start, "validation_length": batches.steps}
     if not isinstance(data, tuple):
         data = tuple(data) if isinstance(data, list) else (data,)

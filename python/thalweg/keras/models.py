@@ -140,7 +140,7 @@ class Model(Layer):
         if _data.is_batches(x):
             if y is not None:
                 raise ValueError(f"`y` argument is not supported when using {_data.describe(x)} as input.")
-            batches = _data.Batches(x, class_weight)
+            batches = _data.Batches(x)
             made = _engine.fit_batches(self._core, batches.start, batches.steps, options)
         else:
             options |= {"batch_size": batch_size, "sample_weight": _data.arrays(sample_weight),
@@ -158,7 +158,7 @@ class Model(Layer):
         listeners = callbacks_module.listeners(callbacks, None)
         options = {"verbose": verbose, "steps": steps, "callbacks": [listener.core for listener in listeners]}
         if _data.is_batches(x):
-            batches = _data.Batches(x, None)
+            batches = _data.Batches(x)
             logs = _engine.evaluate_batches(self._core, batches.start, batches.steps, options)
         else:
             options |= {"batch_size": batch_size, "sample_weight": _data.arrays(sample_weight)}
@@ -174,7 +174,7 @@ class Model(Layer):
         listeners = callbacks_module.listeners(callbacks, None)
         options = {"verbose": verbose, "steps": steps, "callbacks": [listener.core for listener in listeners]}
         if _data.is_batches(x):
-            batches = _data.Batches(x, None)
+            batches = _data.Batches(x)
             made = _engine.predict_batches(self._core, batches.start, batches.steps, options)
         else:
             made = _engine.predict(self._core, _data.arrays(x), options | {"batch_size": batch_size})
