@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """The workloads in which Python itself takes part. Prints `name seconds` lines for bench/run.py.
 
-    python_bench.py [--only scalar_add,traced_add,matmul_10,mlp_step,import]
+    python_bench.py [--only scalar_add,traced_add,matmul_10,mlp_step,import,keras_fit_mlp]
 """
 
 import argparse
+import functools
 import time
 
+import keras_models
 from models import mlp_step
 from timing import seconds
 
@@ -47,6 +49,7 @@ WORKLOADS = {
     "traced_add": traced_add,
     "matmul_10": matmul_10,
     "mlp_step": eager_mlp_step,
+    **{name: functools.partial(run, tf) for name, run in keras_models.WORKLOADS.items()},
 }
 
 for name, run in WORKLOADS.items():

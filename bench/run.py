@@ -9,7 +9,8 @@ Ratios say how many times faster than the peer, which is TensorFlow unless the r
 `short` marks a target that is missed. A row `within floor` says how many times the bare kernels' time the workload takes.
 traced_* are functions, TensorFlow's are tf.function (traced_chain_1m: with jit_compile, so XLA), its ResNet-50 is frozen;
 while_loop_turn is one turn of a loop, question_* one question about a tensor (`if`, cond, or without a function), resnet50_trace
-tracing and planning (TensorFlow: what the first call takes more than later ones). Peers are found or installed by
+tracing and planning (TensorFlow: what the first call takes more than later ones). keras_fit_mlp is an epoch of 60,000 examples in batches
+of 32, keras_fit_cnn one of 1,280 in batches of 128, keras_*_step a step of Adam in a function. Peers are found or installed by
 tools/make_tensorflow_env and bench/peers/make_peer_env; a row says when the package registry did not answer.
 Compare only numbers of one run: the machine decides the rest.
 """
@@ -67,11 +68,17 @@ WORKLOADS = {
     "while_loop_turn": {"target": ("times", 8)},
     "resnet50_b1": {"target": ("times", 1.3), "also": {"PyTorch": 1}, "floor": ["resnet50_forward"]},
     "resnet50_trace": {"target": ("times", 5), "slow": True},
+    "keras_fit_mlp": {"target": ("times", 4), "slow": True},
+    "keras_fit_cnn": {"target": ("times", 1.7), "slow": True},
+    "keras_lstm_step": {"target": ("times", 2), "also": {"PyTorch": 1.4}},
+    "keras_predict_one": {"target": ("times", 200)},
+    "keras_call_one": {"target": ("times", 30)},
+    "keras_transformer_step": {"target": ("times", 1), "slow": True},
     "question_if": {"target": None},
     "question_cond": {"target": None},
     "question_eager": {"target": None},
 }
-PYTHON_TARGETS = {"scalar_add": 100, "traced_add": 200, "matmul_10": 60, "mlp_step": 15, "import": 15}
+PYTHON_TARGETS = {"scalar_add": 100, "traced_add": 200, "matmul_10": 60, "mlp_step": 15, "import": 15, "keras_fit_mlp": 3}
 MEMORY = {"deep_mlp": "a 50-layer MLP step", "cnn": "a CNN step as a function"}
 # What finds or makes a peer's Python, what it runs, and what may say where that Python is.
 PEERS = {
@@ -112,6 +119,8 @@ def main():
     for model, title in MEMORY.items():
         if not only or f"{model}_memory" in only:
             print_memory(options.build, model, title, pythons["TensorFlow"][0])
+    if not only or "training_memory" in only:
+        print_training_memory(bench)
     if not options.no_neighbour:
         print_neighbour(bench, [name for name in names if not WORKLOADS[name].get("slow")], ours[1])
 
@@ -286,6 +295,15 @@ def print_memory(build, model, title, tensorflow):
     mark = "not there" if mine is None else "no peer" if other is None else "ok" if mine <= other else "short"
     print(f"\nmemory of {title}: {'-' if mine is None else f'{mine:.0f} MB'}, "
           f"TensorFlow {'-' if other is None else f'{other:.0f} MB'} (not above)  {mark}")
+
+
+def print_training_memory(bench):
+    """What a program that trains has in memory late, against early."""
+    done = subprocess.run([bench / "training_memory"], stdout=subprocess.PIPE, text=True, check=False)
+    at = {int(steps): float(megabytes) for steps, megabytes in (line.split() for line in done.stdout.splitlines())}
+    early, late = at[100], at[10000]
+    print(f"\nmemory of a program that trains: {early:.1f} MB after 100 steps, {late:.1f} MB after 10,000 (at most 1 % more)  "
+          f"{'ok' if late <= 1.01 * early else 'short'}")
 
 
 def print_neighbour(bench, names, alone):

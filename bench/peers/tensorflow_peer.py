@@ -4,13 +4,15 @@
     tensorflow_peer.py [--threads 1] [--only matmul_1000,exp_1m]
 """
 
+import functools
 import os
 import pathlib
 import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-import models  # noqa: E402: its folder is on the path only now
+import keras_models  # noqa: E402: its folder is on the path only now
+import models  # noqa: E402
 from timing import asked, seconds  # noqa: E402
 
 options = asked(__doc__)
@@ -216,6 +218,7 @@ WORKLOADS = {
     "while_loop_turn": while_loop_turn,
     "resnet50_b1": resnet50,
     "resnet50_trace": resnet50_trace,
+    **{name: functools.partial(run, tf) for name, run in keras_models.WORKLOADS.items()},
 }
 
 for name, run in WORKLOADS.items():

@@ -86,6 +86,7 @@ def lstm_step():
     return seconds(step)
 
 
-for name, run in {"adam_10m": adam, "resnet50_b1": resnet50, "traced_lstm_step": lstm_step}.items():
+WORKLOADS = {"adam_10m": adam, "resnet50_b1": resnet50, "traced_lstm_step": lstm_step, "keras_lstm_step": lstm_step}
+for name, run in WORKLOADS.items():
     if not options.only or name in options.only.split(","):
         print(name, run(), flush=True)
