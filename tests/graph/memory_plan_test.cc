@@ -7,6 +7,7 @@
 #include <random>
 #include <thread>
 
+#include "thalweg/graph/function_body.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/thalweg.h"
 

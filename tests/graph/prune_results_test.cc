@@ -1,6 +1,7 @@
 // Conditionals and loops: what nobody reads of them is not computed.
 #include "tests/graph/pass_testing.h"
 #include "thalweg/graph/control_dependencies.h"
+#include "thalweg/graph/flow.h"
 #include "thalweg/io/graph_def.h"
 
 namespace thalweg::graph {

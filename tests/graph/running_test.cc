@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include "thalweg/graph/function_body.h"
 #include "thalweg/graph/run_state.h"
 #include "thalweg/thalweg.h"
 

@@ -1,6 +1,8 @@
 // Derivatives of derivatives through control flow, inside of a traced function: as without tracing.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "thalweg/thalweg.h"
 
 namespace tf = thalweg;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "thalweg/graph/function_body.h"
 #include "thalweg/thalweg.h"
 
 namespace program {  // user code: outside of the library's namespace, and not inlined, so that names tell

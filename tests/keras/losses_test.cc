@@ -1,4 +1,6 @@
 // Losses against Keras: values, gradients, configurations, errors; then losses that users write.
+#include <cmath>
+
 #include "tests/keras/pair_cases.h"
 #include "thalweg/core/companion.h"
 #include "thalweg/keras/keras.h"

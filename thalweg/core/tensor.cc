@@ -306,6 +306,15 @@ Tensor TensorLike::dims_of(const Shape& shape) {
 std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << shape.str(); }
 std::ostream& operator<<(std::ostream& out, DType dtype) { return out << "<dtype: '" << name_of(dtype) << "'>"; }
 std::ostream& operator<<(std::ostream& out, const TensorSpec& spec) { return out << spec.str(); }
+
+Tensor detail::stand_in(DType dtype, const Shape& shape) {
+  Tensor t(TensorImpl::make());
+  t.impl()->form = Form::symbolic;
+  t.impl()->dtype = dtype;
+  t.impl()->shape = shape;
+  return t;
+}
+
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
   return out << (tensor.defined() ? tensor.str() : std::string("None"));
 }

@@ -34,4 +34,9 @@ struct TensorSpec {
 /// TensorFlow's text.
 THALWEG_API std::ostream& operator<<(std::ostream& out, const TensorSpec& spec);
 
+namespace detail {
+/// A tensor without a value that stands for others of this dtype and shape.
+THALWEG_API Tensor stand_in(DType dtype, const Shape& shape);
+}  // namespace detail
+
 }  // namespace thalweg

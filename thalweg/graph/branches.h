@@ -1,6 +1,6 @@
 // Parts of control flow traced as functions of the function around them.
 #pragma once
-#include "thalweg/graph/function_core.h"
+#include "thalweg/graph/function_body.h"
 
 namespace thalweg::graph {
 

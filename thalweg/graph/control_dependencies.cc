@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "thalweg/graph/tracer.h"
 #include "thalweg/ops/shaping.h"
 
 namespace thalweg {

@@ -3,9 +3,14 @@
 #include <initializer_list>
 #include <span>
 
-#include "thalweg/graph/tracer.h"
+#include "thalweg/core/tensor.h"
 
 namespace thalweg {
+
+namespace graph {
+class GraphTracer;
+struct Node;
+}  // namespace graph
 
 /// While one lives, what is traced in this thread runs only after these tensors have been computed, and makes them
 /// needed: `ControlDependencies scope({check, total});`. Scopes add up. Outside of functions, and for effects such as

@@ -4,6 +4,7 @@
 #include "thalweg/core/error.h"
 #include "thalweg/graph/branches.h"
 #include "thalweg/graph/conditional_gradient.h"
+#include "thalweg/graph/flow.h"
 #include "thalweg/graph/loop_gradient.h"
 #include "thalweg/graph/run_state.h"
 #include "thalweg/ops/comparison.h"

@@ -4,7 +4,7 @@
 //                              [](const Tensor& i, const Tensor& sum) { return std::tuple(i + 1, sum + i); }, {0, 0});
 #pragma once
 #include "thalweg/autodiff/structure.h"
-#include "thalweg/graph/function_core.h"
+#include "thalweg/graph/traced.h"
 
 namespace thalweg {
 
@@ -19,17 +19,6 @@ THALWEG_API std::vector<Tensor> switch_case(const Tensor& index, const std::vect
 THALWEG_API std::vector<Tensor> while_loop(const TraceBody& condition, const TraceBody& body,
                                            const std::vector<Tensor>& values, const std::vector<Shape>& invariants = {},
                                            int64_t maximum_iterations = -1, int64_t parallel_iterations = 10);
-
-/// A conditional or a loop as a node: its functions, and how many inputs come before those that they take.
-struct Flow {
-  std::vector<FunctionAttr> functions;  // the branches; of a loop its condition and its body
-  bool is_loop = false;
-  size_t first_input = 0;
-};
-/// None where the node is of another kind, or its functions do not fit it.
-std::optional<Flow> flow_of(const Node& node);
-/// Changes the functions of such a node, whose inputs and results fit them already.
-void set_functions(Node& node, const std::vector<FunctionAttr>& functions);
 
 template <class T> std::vector<Tensor> leaves_of(const T& structure) {
   std::vector<Tensor> leaves;

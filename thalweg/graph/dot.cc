@@ -6,6 +6,7 @@
 
 #include "thalweg/core/error.h"
 #include "thalweg/core/format.h"
+#include "thalweg/graph/function_body.h"
 #include "thalweg/graph/function_core.h"
 
 namespace thalweg {

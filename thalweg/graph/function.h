@@ -55,46 +55,25 @@ template <class R, class... A> class Function<R(A...)> {
     graph::Arguments call;
     (graph::collect(arguments, call), ...);
     std::span<const TensorRef> tensors = call.tensors();
-    const graph::Trace* trace = state_->core.latest();
-    if (!trace || !trace->fits(tensors, call.rest)) [[unlikely]] {
-      graph::FunctionCore::Found found = state_->core.find(tensors, call.rest, tracer(arguments...));
-      if (found.outcome) return result_of(std::move(*found.outcome));
-      trace = found.trace;
-    }
-    // What asks for values is a part of the function around it.
-    if (!trace || (trace->paths && thread_state.tracer)) [[unlikely]]
-      return static_cast<Result>(state_->f(arguments...));
-    if (trace->paths) [[unlikely]]
-      return result_of(trace->paths->run(tensors, tracer(arguments...)));
-    if constexpr (std::same_as<R, Tensor>) {
-      if (!thread_state.tracer && !thread_state.recorder && trace->body->num_results() == 1) [[likely]] {
-        TensorImpl* result;
-        trace->body->plan().run(tensors, {&result, 1});
-        return Tensor(result);
-      }
-    }
-    return result_of({graph::call(trace->body, tensors), trace->structure});
+    if constexpr (std::same_as<R, Tensor>)
+      if (Tensor result = state_->core.run_one(tensors, call.rest); result.defined()) [[likely]]
+        return result;
+    std::optional<graph::Traced> results = state_->core.run_again(tensors, call.rest);
+    if (!results) results = state_->core.run(tensors, call.rest, tracer(arguments...));
+    return results ? result_of(std::move(*results)) : static_cast<Result>(state_->f(arguments...));
   }
 
   /// The trace for tensors like these: a TensorSpec for each tensor, other values as they are.
   template <class... S> ConcreteFunction get_concrete_function(const S&... arguments) const {
-    std::vector<Tensor> held;  // tensors that have the shape of their spec and no value
-    auto stand_in = [&]<class T>(const T& argument) -> decltype(auto) {
-      if constexpr (std::same_as<T, TensorSpec>) {
-        Tensor t(TensorImpl::make());
-        t.impl()->dtype = argument.dtype;
-        t.impl()->shape = argument.shape;
-        t.impl()->form = Form::symbolic;
-        return t;
-      } else {
-        return argument;
-      }
+    auto example = [&]<class T>(const T& argument) -> decltype(auto) {
+      if constexpr (std::same_as<T, TensorSpec>) return detail::stand_in(argument.dtype, argument.shape);
+      else return argument;
     };
-    auto all = std::tuple<std::remove_cvref_t<A>...>(stand_in(arguments)...);
+    auto all = std::tuple<std::remove_cvref_t<A>...>(example(arguments)...);
     graph::Arguments call;
     std::apply([&](const auto&... a) { (graph::collect(a, call), ...); }, all);
     auto body = std::apply([&](const auto&... a) { return tracer(a...); }, all);
-    return ConcreteFunction(state_->core.find_graph(call.tensors(), call.rest, body).body);
+    return state_->core.concrete(call.tensors(), call.rest, body);
   }
 
   bool defined() const { return state_ != nullptr; }

@@ -5,7 +5,7 @@
 #include "thalweg/core/error.h"
 #include "thalweg/core/variable_resource.h"
 #include "thalweg/graph/control_dependencies.h"
-#include "thalweg/graph/control_flow.h"
+#include "thalweg/graph/flow.h"
 #include "thalweg/graph/gradient.h"
 #include "thalweg/graph/passes/pass.h"
 #include "thalweg/graph/run_state.h"

@@ -5,6 +5,7 @@
 #include "thalweg/core/error.h"
 #include "thalweg/core/warning.h"
 #include "thalweg/graph/path_tracer.h"
+#include "thalweg/graph/trace.h"
 
 namespace thalweg {
 namespace {
@@ -14,6 +15,9 @@ std::atomic<uint64_t> next_function{0};
 
 void config::run_functions_eagerly(bool run_eagerly) { eagerly = run_eagerly; }
 bool config::functions_run_eagerly() { return eagerly.load(std::memory_order_relaxed); }
+
+const std::string& ConcreteFunction::name() const { return body_->name(); }
+const graph::Graph& ConcreteFunction::graph() const { return body_->graph(); }
 
 std::vector<Tensor> ConcreteFunction::operator()(const std::vector<Tensor>& arguments) const {
   if (arguments.size() != body_->num_arguments())
@@ -62,35 +66,90 @@ bool Trace::fits(std::span<const TensorRef> tensors, const std::string& other_re
   return true;
 }
 
+struct FunctionCore::State {
+  mutable std::recursive_mutex mutex;
+  std::deque<Trace> traces;
+  std::atomic<const Trace*> latest{nullptr};
+  std::atomic<int> tracing_count{0};
+  bool tracing = false, called = false, asks_for_values = false;
+  int recent_traces = 0, recent_calls = 0;
+  bool warned = false;
+
+  const Trace* latest_for(std::span<const TensorRef> tensors, const std::string& rest) const {
+    const Trace* trace = latest.load(std::memory_order_acquire);
+    return trace && trace->fits(tensors, rest) ? trace : nullptr;
+  }
+};
+
+FunctionCore::FunctionCore(FunctionOptions options) : options_(std::move(options)), state_(std::make_unique<State>()) {}
+FunctionCore::~FunctionCore() = default;
+
+int FunctionCore::tracing_count() const { return state_->tracing_count.load(std::memory_order_relaxed); }
+
+Tensor FunctionCore::run_one(std::span<const TensorRef> tensors, const std::string& rest) const {
+  if (thread_state.tracer || thread_state.recorder) return {};
+  const Trace* trace = state_->latest_for(tensors, rest);
+  if (!trace || trace->paths || trace->body->num_results() != 1) return {};
+  TensorImpl* result;
+  trace->body->plan().run(tensors, {&result, 1});
+  return Tensor(result);
+}
+
+std::optional<Traced> FunctionCore::run_again(std::span<const TensorRef> tensors, const std::string& rest) const {
+  const Trace* trace = state_->latest_for(tensors, rest);
+  if (!trace || trace->paths) return {};
+  return Traced{call(trace->body, tensors), trace->structure};
+}
+
+std::optional<Traced> FunctionCore::run(std::span<const TensorRef> tensors, const std::string& rest,
+                                        const TraceBody& body) {
+  Found found{state_->latest_for(tensors, rest), {}};
+  if (!found.trace) found = find(tensors, rest, body);
+  if (found.outcome) return std::move(found.outcome);
+  // What asks for values is a part of the function around it.
+  if (!found.trace || (found.trace->paths && thread_state.tracer)) return {};
+  if (found.trace->paths) return found.trace->paths->run(tensors, body);
+  return Traced{call(found.trace->body, tensors), found.trace->structure};
+}
+
+ConcreteFunction FunctionCore::concrete(std::span<const TensorRef> tensors, const std::string& rest,
+                                        const TraceBody& body) {
+  return ConcreteFunction(find_graph(tensors, rest, body).body);
+}
+
 const Trace* FunctionCore::search(std::span<const TensorRef> tensors, const std::string& rest) const {
-  for (const Trace& t : std::views::reverse(traces_))  // the newest first
+  for (const Trace& t : std::views::reverse(state_->traces))  // the newest first
     if (t.fits(tensors, rest)) return &t;
   return nullptr;
 }
 
 std::vector<const Trace*> FunctionCore::traces() const {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(state_->mutex);
   std::vector<const Trace*> all;
-  for (const Trace& t : traces_) all.push_back(&t);
+  for (const Trace& t : state_->traces) all.push_back(&t);
   return all;
 }
 
-std::vector<Spec> FunctionCore::specs_for(std::span<const TensorRef> tensors, const std::string& rest) const {
+namespace {
+
+/// What a trace for these arguments takes.
+std::vector<Spec> specs_for(std::span<const TensorRef> tensors, const std::string& rest, const FunctionOptions& options,
+                            const std::deque<Trace>& traces) {
   std::vector<Spec> specs;
   for (const TensorRef& t : tensors) specs.push_back({t.p->dtype, t.p->shape});
-  if (!options_.input_signature.empty()) {
-    if (tensors.size() != options_.input_signature.size())
-      throw TypeError(options_.name + " has an input_signature of " + std::to_string(options_.input_signature.size()) +
+  if (!options.input_signature.empty()) {
+    if (tensors.size() != options.input_signature.size())
+      throw TypeError(options.name + " has an input_signature of " + std::to_string(options.input_signature.size()) +
                       " tensors, but was called with " + std::to_string(tensors.size()));
     for (size_t i = 0; i < specs.size(); ++i) {
-      const TensorSpec& wanted = options_.input_signature[i];
+      const TensorSpec& wanted = options.input_signature[i];
       if (specs[i].dtype != wanted.dtype || !covers(wanted.shape, specs[i].shape))
         throw TypeError("Binding inputs to tf.function failed due to `Can not cast " +
                         TensorSpec(specs[i].shape, specs[i].dtype).str() + " to " + wanted.str() + "`.");
       specs[i].shape = wanted.shape;
     }
-  } else if (options_.reduce_retracing) {
-    for (const Trace& t : traces_) {
+  } else if (options.reduce_retracing) {
+    for (const Trace& t : traces) {
       bool alike = t.rest == rest && t.arguments.size() == specs.size();
       for (size_t i = 0; i < specs.size() && alike; ++i) alike = t.arguments[i].dtype == specs[i].dtype;
       for (size_t i = 0; i < specs.size() && alike; ++i)
@@ -100,20 +159,22 @@ std::vector<Spec> FunctionCore::specs_for(std::span<const TensorRef> tensors, co
   return specs;
 }
 
+}  // namespace
+
 FunctionCore::Found FunctionCore::find(std::span<const TensorRef> tensors, const std::string& rest,
                                        const TraceBody& body, std::span<const std::string> names) {
-  std::lock_guard lock(mutex_);
-  if (asks_for_values_ && thread_state.tracer) return {};
+  std::lock_guard lock(state_->mutex);
+  if (state_->asks_for_values && thread_state.tracer) return {};
   Found found{search(tensors, rest), {}};
   note_call(!found.trace);
   try {
     if (!found.trace) found = make(tensors, rest, body, names);
   } catch (...) {
     if (!std::exchange(values_were_needed, false)) throw;
-    asks_for_values_ = true;
+    state_->asks_for_values = true;
     return {};
   }
-  if (found.trace) latest_.store(found.trace, std::memory_order_release);
+  if (found.trace) state_->latest.store(found.trace, std::memory_order_release);
   return found;
 }
 
@@ -129,23 +190,23 @@ const Trace& FunctionCore::find_graph(std::span<const TensorRef> tensors, const 
 
 FunctionCore::Found FunctionCore::make(std::span<const TensorRef> tensors, const std::string& rest,
                                        const TraceBody& body, std::span<const std::string> names) {
-  if (tracing_)
+  if (state_->tracing)
     throw RuntimeError(options_.name +
                        " calls itself while it is traced, without end: use tf.while_loop, or a plain function for the "
                        "recursion");
-  tracing_ = true;
+  state_->tracing = true;
   struct Ended {
     bool& tracing;
     ~Ended() { tracing = false; }
-  } ended{tracing_};
+  } ended{state_->tracing};
   Found found;
-  Trace made{specs_for(tensors, rest), rest, nullptr, nullptr, nullptr};
-  bool created_variables = trace(made, tensors, body, names, !called_, found.outcome);
-  called_ = true;
+  Trace made{specs_for(tensors, rest, options_, state_->traces), rest, nullptr, nullptr, nullptr};
+  bool created_variables = trace(made, tensors, body, names, !state_->called, found.outcome);
+  state_->called = true;
   // Later calls will not make variables: the trace to keep is one that does not either.
   if (created_variables && found.outcome) return found;
   if (created_variables) trace(made, tensors, body, names, false, found.outcome);
-  found.trace = &traces_.emplace_back(std::move(made));
+  found.trace = &state_->traces.emplace_back(std::move(made));
   return found;
 }
 
@@ -169,7 +230,7 @@ bool FunctionCore::trace(Trace& to, std::span<const TensorRef> tensors, const Tr
   if (!options_.autograph) thread_state.reveal = nullptr;
   else if (has_values) tracer.answer_questions(tracing.stopped(), arguments);
   else if (values_around) thread_state.reveal = refuse_for_now;
-  tracing_count_.fetch_add(1, std::memory_order_relaxed);
+  state_->tracing_count.fetch_add(1, std::memory_order_relaxed);
   Traced traced = body(arguments);
   values_were_needed = false;
   if (tracer.was_asked()) {
@@ -206,10 +267,10 @@ std::string describe(const FunctionCore& core) {
 
 // As TensorFlow: five traces within the last five calls are too many.
 void FunctionCore::note_call(bool traced) {
-  recent_traces_ = traced ? recent_traces_ + 1 : std::max(0, recent_traces_ - 1);
-  ++recent_calls_;
-  if (recent_traces_ < 5 || recent_calls_ <= 5 || warned_) return;
-  warned_ = true;
+  state_->recent_traces = traced ? state_->recent_traces + 1 : std::max(0, state_->recent_traces - 1);
+  ++state_->recent_calls;
+  if (state_->recent_traces < 5 || state_->recent_calls <= 5 || state_->warned) return;
+  state_->warned = true;
   warn("5 out of the last 5 calls to " + (options_.described_as.empty() ? options_.name : options_.described_as) +
        " triggered tf.function retracing. Tracing is expensive and the excessive number of tracings could be due to "
        "(1) creating functions repeatedly in a loop, (2) passing tensors with different shapes, (3) passing numbers or "

@@ -1,16 +1,16 @@
 // What `function` does without knowing the function's types: when to trace, which trace to run.
 #pragma once
-#include <atomic>
-#include <deque>
-#include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include "thalweg/core/tensor_spec.h"
-#include "thalweg/graph/paths.h"
+#include "thalweg/graph/traced.h"
 
 namespace thalweg {
+
+namespace graph {
+class Graph;
+}
 
 struct FunctionOptions {
   std::vector<TensorSpec> input_signature = {};  // one trace for all tensors that fit it; left out: one for each shape
@@ -24,10 +24,10 @@ struct FunctionOptions {
 /// One trace of a function, for arguments of certain dtypes and shapes.
 class THALWEG_API ConcreteFunction {
  public:
-  explicit ConcreteFunction(FunctionAttr body) : body_(std::move(body)) {}
-  const std::string& name() const { return body_->name(); }
-  const graph::Graph& graph() const { return body_->graph(); }
-  const FunctionAttr& body() const { return body_; }
+  explicit ConcreteFunction(std::shared_ptr<const FunctionBody> body) : body_(std::move(body)) {}
+  const std::string& name() const;
+  const graph::Graph& graph() const;
+  const std::shared_ptr<const FunctionBody>& body() const { return body_; }
   /// What it consists of: arguments, results and parameters, ops by count, fused clusters, and the memory of a run.
   std::string summary() const;
   /// The graph in Graphviz's language, with a box for each name scope; `optimized`: as it runs, after the passes.
@@ -38,25 +38,28 @@ class THALWEG_API ConcreteFunction {
   std::vector<Tensor> operator()(const std::vector<Tensor>& arguments) const;
 
  private:
-  FunctionAttr body_;
+  std::shared_ptr<const FunctionBody> body_;
 };
 
 namespace graph {
 
-/// One trace: a graph, or the paths of a function that asks for values of tensors.
-struct THALWEG_API Trace {
-  std::vector<Spec> arguments;
-  std::string rest;
-  FunctionAttr body;
-  std::shared_ptr<const void> structure;
-  std::shared_ptr<Paths> paths;
+struct Trace;
 
-  bool fits(std::span<const TensorRef> tensors, const std::string& other_rest) const;
-};
-
+/// The traces of one function.
 class THALWEG_API FunctionCore {
  public:
-  explicit FunctionCore(FunctionOptions options) : options_(std::move(options)) {}
+  explicit FunctionCore(FunctionOptions options);
+  ~FunctionCore();
+  FunctionCore(const FunctionCore&) = delete;
+  FunctionCore& operator=(const FunctionCore&) = delete;
+
+  /// The one result of the graph that ran last, if these arguments fit it and nobody follows the call; else undefined.
+  Tensor run_one(std::span<const TensorRef> tensors, const std::string& rest) const;
+  /// The results of the graph that ran last, if these arguments fit it.
+  std::optional<Traced> run_again(std::span<const TensorRef> tensors, const std::string& rest) const;
+  /// Runs the trace for these arguments, made if there is none. Nothing: the function is to be called as it is written,
+  /// as a part of the one around it, which knows values.
+  std::optional<Traced> run(std::span<const TensorRef> tensors, const std::string& rest, const TraceBody& body);
 
   /// What `find` has to say.
   struct Found {
@@ -69,17 +72,18 @@ class THALWEG_API FunctionCore {
   /// The same for arguments without values; TypeError where there is no single graph.
   const Trace& find_graph(std::span<const TensorRef> tensors, const std::string& rest, const TraceBody& body,
                           std::span<const std::string> names = {});
-  /// The one that was used last.
-  const Trace* latest() const { return latest_.load(std::memory_order_acquire); }
+  /// The same for programs.
+  ConcreteFunction concrete(std::span<const TensorRef> tensors, const std::string& rest, const TraceBody& body);
 
-  int tracing_count() const { return tracing_count_.load(std::memory_order_relaxed); }
+  int tracing_count() const;
   const FunctionOptions& options() const { return options_; }
   /// The traces, in the order in which they were made.
   std::vector<const Trace*> traces() const;
 
  private:
+  struct State;
+
   const Trace* search(std::span<const TensorRef> tensors, const std::string& rest) const;
-  std::vector<Spec> specs_for(std::span<const TensorRef> tensors, const std::string& rest) const;
   Found make(std::span<const TensorRef> tensors, const std::string& rest, const TraceBody& body,
              std::span<const std::string> names);
   /// Whether variables were created.
@@ -88,13 +92,7 @@ class THALWEG_API FunctionCore {
   void note_call(bool traced);
 
   FunctionOptions options_;
-  mutable std::recursive_mutex mutex_;
-  std::deque<Trace> traces_;
-  std::atomic<const Trace*> latest_{nullptr};
-  std::atomic<int> tracing_count_{0};
-  bool tracing_ = false, called_ = false, asks_for_values_ = false;
-  int recent_traces_ = 0, recent_calls_ = 0;
-  bool warned_ = false;
+  std::unique_ptr<State> state_;
 };
 
 /// One line per trace: `function(float32 (2, 3)) -> float32 (2,)`.

@@ -5,6 +5,7 @@
 
 #include "thalweg/core/error.h"
 #include "thalweg/core/resource.h"
+#include "thalweg/graph/function_body.h"
 #include "thalweg/graph/init_scope.h"
 #include "thalweg/ops/creation.h"
 #include "thalweg/ops/indexed_slices.h"

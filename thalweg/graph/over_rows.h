@@ -3,6 +3,7 @@
 //   Tensor total = foldl([](const Tensor& sum, const Tensor& row) { return sum + row; }, x);
 #pragma once
 #include "thalweg/graph/control_flow.h"
+#include "thalweg/ops/options.h"
 
 namespace thalweg {
 

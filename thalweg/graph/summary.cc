@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "thalweg/core/variable_resource.h"
+#include "thalweg/graph/function_body.h"
 #include "thalweg/graph/function_core.h"
 
 namespace thalweg {

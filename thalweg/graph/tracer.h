@@ -1,6 +1,5 @@
 // The tracer: while it is active, ops become nodes of its graph.
 #pragma once
-#include <functional>
 #include <map>
 #include <unordered_map>
 
@@ -8,17 +7,10 @@
 #include "thalweg/core/name_scope.h"
 #include "thalweg/core/thread_state.h"
 #include "thalweg/graph/graph.h"
+#include "thalweg/graph/traced.h"
 #include "thalweg/ops/apply.h"
 
 namespace thalweg::graph {
-
-/// What tracing found: the tensors that are results, and the structure they belong to.
-struct Traced {
-  std::vector<Tensor> tensors;
-  std::shared_ptr<const void> structure;
-};
-/// Calls the function with symbolic arguments.
-using TraceBody = std::function<Traced(std::span<const Tensor> arguments)>;
 
 /// Builds a graph from the ops that are applied while it is the thread's tracer. Tensors of outer functions that are
 /// being traced become arguments of this one, in `captures`; tensors with values become constants.

@@ -10,7 +10,7 @@
 
 #include "thalweg/core/tensor.h"
 #include "thalweg/io/file.h"
-#include "thalweg/ops/attrs.h"
+#include "thalweg/ops/options.h"
 
 namespace thalweg::io {
 

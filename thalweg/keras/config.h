@@ -7,8 +7,8 @@
 #include "thalweg/core/error.h"
 #include "thalweg/core/reflect.h"
 #include "thalweg/keras/value.h"
-#include "thalweg/ops/attrs.h"
 #include "thalweg/ops/module_parts.h"
+#include "thalweg/ops/options.h"
 
 namespace thalweg::keras {
 

@@ -24,14 +24,6 @@ std::vector<Shape> shapes_of(const Nest& tensors) {
   return shapes;
 }
 
-Tensor stand_in(DType dtype, const Shape& shape) {
-  Tensor t(TensorImpl::make());
-  t.impl()->form = Form::symbolic;
-  t.impl()->dtype = dtype;
-  t.impl()->shape = shape;
-  return t;
-}
-
 namespace {
 
 /// What a member of a layer holds: a layer or a metric.

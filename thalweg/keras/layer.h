@@ -19,6 +19,7 @@
 // not say; for models train_step, test_step and predict_step. A cell of recurrent layers takes its states too,
 // `call(x, states)`, returns output and states, and has `state_size` and `output_size`, members or functions.
 #pragma once
+#include "thalweg/core/tensor_spec.h"
 #include "thalweg/graph/nest.h"
 #include "thalweg/keras/functions.h"
 #include "thalweg/keras/metric.h"
@@ -207,8 +208,7 @@ inline std::vector<Shape> to_sizes(const std::vector<int64_t>& sizes) {
 template <class T> inline constexpr bool is_structure = structure::Structured<T> || std::same_as<T, Nest>;
 
 THALWEG_API std::vector<Shape> shapes_of(const Nest& tensors);
-/// A tensor with this shape and no value.
-THALWEG_API Tensor stand_in(DType dtype, const Shape& shape);
+using thalweg::detail::stand_in;
 /// Gives the variables that have no name yet those of the members they stand in.
 THALWEG_API void name_weights(const LayerInterface& layer);
 /// Runs a layer on tensors with values, or on those of a function that is being traced.

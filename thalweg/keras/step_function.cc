@@ -19,15 +19,8 @@ Nest StepFunction::operator()(const Nest& data) {
     auto made = std::make_shared<Nest>(body_(data.pack(symbolic)));
     return graph::Traced{made->flatten(), made};
   };
-  const graph::Trace* trace = core_.latest();
-  if (!trace || !trace->fits(in, rest)) {
-    graph::FunctionCore::Found found = core_.find(in, rest, trace_body);
-    if (found.outcome) return result_of(std::move(*found.outcome));
-    trace = found.trace;
-  }
-  if (!trace) return body_(data);
-  if (trace->paths) return result_of(trace->paths->run(in, trace_body));
-  return result_of({graph::call(trace->body, in), trace->structure});
+  std::optional<graph::Traced> results = core_.run(in, rest, trace_body);
+  return results ? result_of(std::move(*results)) : body_(data);
 }
 
 }  // namespace thalweg::keras

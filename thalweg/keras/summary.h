@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "thalweg/core/export.h"
-#include "thalweg/ops/attrs.h"
+#include "thalweg/ops/options.h"
 
 namespace thalweg::keras {
 

@@ -7,7 +7,7 @@
 
 #include "thalweg/core/tensor.h"
 #include "thalweg/keras/progbar.h"
-#include "thalweg/ops/attrs.h"
+#include "thalweg/ops/options.h"
 
 namespace thalweg::keras::utils {
 

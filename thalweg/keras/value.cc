@@ -206,7 +206,7 @@ class Reader {
 
 }  // namespace
 
-// Here, so that programs need not compile what a variant of pointers takes to be copied and dropped.
+// Here, so that programs need not compile them.
 Value::Value() = default;
 Value::Value(const Value&) = default;
 Value::Value(Value&&) noexcept = default;
@@ -214,38 +214,41 @@ Value& Value::operator=(const Value&) = default;
 Value& Value::operator=(Value&&) noexcept = default;
 Value::~Value() = default;
 
-Value::Value(std::shared_ptr<Object> object) : data_(std::move(object)) {}
-Value::Value(std::string text) : data_(std::make_shared<const std::string>(std::move(text))) {}
-Value::Value(List items) : data_(std::make_shared<const List>(std::move(items))) {}
-Value::Value(Map entries) : data_(std::make_shared<const Map>(std::move(entries))) {}
+Value::Value(std::shared_ptr<Object> object) : kind_(Kind::object), held_(std::move(object)) {}
+Value::Value(std::string text) : kind_(Kind::text), held_(std::make_shared<const std::string>(std::move(text))) {}
+Value::Value(List items) : kind_(Kind::list), held_(std::make_shared<const List>(std::move(items))) {}
+Value::Value(Map entries) : kind_(Kind::map), held_(std::make_shared<const Map>(std::move(entries))) {}
 
 void Value::refuse(const char* wanted) const { throw TypeError(std::string("expected ") + wanted + ", got " + json()); }
 bool Value::boolean() const {
-  if (auto* v = std::get_if<bool>(&data_)) return *v;
+  if (is_bool()) return integer_ != 0;
   refuse("a truth value");
 }
 int64_t Value::integer() const {
-  if (auto* v = std::get_if<int64_t>(&data_)) return *v;
-  if (auto* v = std::get_if<double>(&data_); v && std::abs(*v) < 1e18 && std::trunc(*v) == *v)
-    return static_cast<int64_t>(*v);
+  if (is_integer()) return integer_;
+  if (is_real() && std::abs(real_) < 1e18 && std::trunc(real_) == real_) return static_cast<int64_t>(real_);
   refuse("an integer");
 }
 double Value::number() const {
-  if (auto* v = std::get_if<double>(&data_)) return *v;
-  if (auto* v = std::get_if<int64_t>(&data_)) return static_cast<double>(*v);
+  if (is_real()) return real_;
+  if (is_integer()) return static_cast<double>(integer_);
   refuse("a number");
 }
 const std::string& Value::text() const {
-  if (auto* v = std::get_if<std::shared_ptr<const std::string>>(&data_)) return **v;
+  if (is_text()) return held<std::string>();
   refuse("a text");
 }
 const Value::List& Value::list() const {
-  if (auto* v = std::get_if<std::shared_ptr<const List>>(&data_)) return **v;
+  if (is_list()) return held<List>();
   refuse("a list");
 }
 const Value::Map& Value::map() const {
-  if (auto* v = std::get_if<std::shared_ptr<const Map>>(&data_)) return **v;
+  if (is_map()) return held<Map>();
   refuse("a map");
+}
+std::shared_ptr<Object> Value::object() const {
+  if (kind_ != Kind::object) return nullptr;
+  return std::static_pointer_cast<Object>(std::const_pointer_cast<void>(held_));
 }
 
 const Value& Value::operator[](std::string_view key) const {
@@ -279,10 +282,10 @@ bool Value::erase(std::string_view key) {
 
 bool operator==(const Value& a, const Value& b) {
   if (a.is_number() && b.is_number()) return a.number() == b.number();
-  if (a.data_.index() != b.data_.index()) return false;
+  if (a.kind_ != b.kind_) return false;
   if (a.is_text()) return a.text() == b.text();
   if (a.is_list()) return a.list() == b.list();
-  if (!a.is_map()) return a.data_ == b.data_;
+  if (!a.is_map()) return a.integer_ == b.integer_ && a.held_ == b.held_;
   if (a.map().size() != b.map().size()) return false;
   for (const auto& [key, value] : a.map())
     if (!b.contains(key) || !(b[key] == value)) return false;

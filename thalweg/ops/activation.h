@@ -1,7 +1,7 @@
 // Activation functions.
 #pragma once
 #include "thalweg/core/tensor.h"
-#include "thalweg/ops/attrs.h"
+#include "thalweg/ops/options.h"
 
 namespace thalweg {
 

@@ -11,38 +11,9 @@
 #include <vector>
 
 #include "thalweg/core/reflect.h"
-#include "thalweg/core/tensor.h"
+#include "thalweg/ops/options.h"
 
 namespace thalweg {
-
-/// A truth value in an options struct. Only a bool makes one: `{.training = "yes"}` does not compile.
-class Flag {
- public:
-  constexpr Flag() = default;
-  template <std::same_as<bool> B> constexpr Flag(B value) : value_(value) {}  // NOLINT
-  constexpr operator bool() const { return value_; }                          // NOLINT
-
- private:
-  bool value_ = false;
-};
-
-/// The axes of a reduction: `.axis = 1`, `.axis = {0, 1}`, or left out for all.
-class Axis {
- public:
-  Axis() = default;
-  template <std::integral T>
-    requires(!std::same_as<T, bool>)
-  Axis(T axis) : axes_({static_cast<int64_t>(axis)}), given_(true), single_(true) {}  // NOLINT
-  Axis(std::initializer_list<int64_t> axes) : axes_(axes), given_(true) {}            // NOLINT
-  Axis(std::vector<int64_t> axes) : axes_(std::move(axes)), given_(true) {}           // NOLINT
-  bool given() const { return given_; }
-  bool is_single() const { return single_; }
-  const std::vector<int64_t>& axes() const { return axes_; }
-
- private:
-  std::vector<int64_t> axes_;
-  bool given_ = false, single_ = false;
-};
 
 class FunctionBody;
 /// A traced function as an attribute: a branch of a conditional, the body of a loop.
@@ -80,7 +51,6 @@ struct MemberType {
   /// False when the value is of another kind or out of range.
   bool (*set)(void* member, const AttrValue& value);
 };
-template <class T> const MemberType& member_type();  // attrs.cc instantiates it for every allowed type
 
 struct AttrRow {
   std::string_view name;

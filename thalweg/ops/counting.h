@@ -2,7 +2,7 @@
 #pragma once
 #include <optional>
 
-#include "thalweg/ops/attrs.h"
+#include "thalweg/ops/options.h"
 
 namespace thalweg {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "thalweg/ops/attrs.h"
+#include "thalweg/ops/options.h"
 
 namespace thalweg::debugging {
 

@@ -15,6 +15,7 @@
 #include "thalweg/core/error.h"
 #include "thalweg/core/thread_state.h"
 #include "thalweg/ops/function.h"
+#include "thalweg/ops/op.h"
 
 namespace thalweg {
 

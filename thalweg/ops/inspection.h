@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <span>
 
-#include "thalweg/ops/op.h"
+#include "thalweg/core/tensor.h"
 
 namespace thalweg {
+
+struct Op;
 
 namespace detail {
 enum : uint8_t { inspect_numerics = 1, inspect_devices = 2 };

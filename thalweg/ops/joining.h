@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "thalweg/ops/attrs.h"
+#include "thalweg/ops/options.h"
 
 namespace thalweg {
 

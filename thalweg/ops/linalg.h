@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "thalweg/core/tensor.h"
-#include "thalweg/ops/attrs.h"
+#include "thalweg/ops/options.h"
 
 namespace thalweg::linalg {
 

@@ -1,6 +1,6 @@
 // Losses as averages over the examples of all replicas.
 #pragma once
-#include "thalweg/ops/attrs.h"
+#include "thalweg/ops/options.h"
 
 namespace thalweg::nn {
 

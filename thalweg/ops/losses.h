@@ -1,7 +1,7 @@
 // Softmax, cross entropies, biases and other pieces of losses.
 #pragma once
 #include "thalweg/core/tensor.h"
-#include "thalweg/ops/attrs.h"
+#include "thalweg/ops/options.h"
 
 namespace thalweg::nn {
 

@@ -1,7 +1,7 @@
 // Normalisation: over a batch, over neighbouring channels, and the moments it is made of.
 #pragma once
 #include "thalweg/core/tensor.h"
-#include "thalweg/ops/attrs.h"
+#include "thalweg/ops/options.h"
 
 namespace thalweg::nn {
 

@@ -1,6 +1,7 @@
 #include "thalweg/ops/parameter.h"
 
 #include "thalweg/core/error.h"
+#include "thalweg/ops/attrs.h"
 
 namespace thalweg {
 

@@ -1,6 +1,6 @@
 // A number or a tensor among the options of a function, as TensorLike is one among its arguments.
 #pragma once
-#include "thalweg/ops/attrs.h"
+#include "thalweg/ops/options.h"
 
 namespace thalweg {
 

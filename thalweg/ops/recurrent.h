@@ -1,7 +1,7 @@
 // Recurrent layers over whole sequences, each as one op.
 #pragma once
 #include "thalweg/core/tensor.h"
-#include "thalweg/ops/attrs.h"
+#include "thalweg/ops/options.h"
 
 namespace thalweg::nn {
 

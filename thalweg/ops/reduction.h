@@ -1,7 +1,7 @@
 // Reductions: sums, means, extremes, and what is made of them.
 #pragma once
 #include "thalweg/core/tensor.h"
-#include "thalweg/ops/attrs.h"
+#include "thalweg/ops/options.h"
 
 namespace thalweg {
 

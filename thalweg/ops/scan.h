@@ -1,7 +1,7 @@
 // Running sums and products along an axis.
 #pragma once
 #include "thalweg/core/tensor.h"
-#include "thalweg/ops/attrs.h"
+#include "thalweg/ops/options.h"
 
 namespace thalweg {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "thalweg/core/tensor.h"
-#include "thalweg/ops/attrs.h"
+#include "thalweg/ops/options.h"
 
 namespace thalweg::signal {
 

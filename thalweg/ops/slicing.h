@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "thalweg/core/index.h"
-#include "thalweg/ops/attrs.h"
+#include "thalweg/ops/options.h"
 
 namespace thalweg {
 

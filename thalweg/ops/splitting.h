@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "thalweg/ops/attrs.h"
+#include "thalweg/ops/options.h"
 
 namespace thalweg {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "thalweg/ops/attrs.h"
+#include "thalweg/ops/options.h"
 
 namespace thalweg::strings {
 

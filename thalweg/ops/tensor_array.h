@@ -6,7 +6,7 @@
 #include <string>
 
 #include "thalweg/core/tensor_list.h"
-#include "thalweg/ops/attrs.h"
+#include "thalweg/ops/options.h"
 
 namespace thalweg {
 

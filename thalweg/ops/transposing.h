@@ -1,6 +1,6 @@
 // Permuting the dimensions of a tensor.
 #pragma once
-#include "thalweg/ops/attrs.h"
+#include "thalweg/ops/options.h"
 
 namespace thalweg {
 

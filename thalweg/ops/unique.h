@@ -1,6 +1,6 @@
 // Distinct elements, and what one list has and another has not.
 #pragma once
-#include "thalweg/ops/attrs.h"
+#include "thalweg/ops/options.h"
 
 namespace thalweg {
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <vector>
 
+#include "thalweg/graph/function_body.h"
 #include "thalweg/graph/function_core.h"
 #include "thalweg/python/objects.h"
 

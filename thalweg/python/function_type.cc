@@ -1,6 +1,7 @@
 // The type under tf.function: a call with tensors like those of the last one goes to its plan at once.
 #include <new>
 
+#include "thalweg/graph/function_body.h"
 #include "thalweg/graph/function_core.h"
 #include "thalweg/python/objects.h"
 #include "thalweg/python/tensor_slots.h"

@@ -2,10 +2,10 @@
 #include <nanobind/stl/string.h>
 
 #include "thalweg/core/error.h"
-#include "thalweg/graph/function_core.h"
 #include "thalweg/graph/init_scope.h"
 #include "thalweg/graph/optimizer_options.h"
 #include "thalweg/graph/over_rows.h"
+#include "thalweg/graph/trace.h"
 #include "thalweg/graph/vectorize.h"
 #include "thalweg/python/body.h"
 #include "thalweg/python/convert.h"
@@ -96,11 +96,7 @@ class Traces {
 
  private:
   static Tensor stand_in(nb::handle spec) {
-    Tensor t(TensorImpl::make());
-    t.impl()->form = Form::symbolic;
-    t.impl()->dtype = to_dtype(nb::object(spec[0]).ptr());
-    t.impl()->shape = to_shape(nb::object(spec[1]).ptr());
-    return t;
+    return detail::stand_in(to_dtype(nb::object(spec[0]).ptr()), to_shape(nb::object(spec[1]).ptr()));
   }
   // The function returns its tensors, and their structure.
   static graph::TraceBody structured_body(const nb::callable& function) {

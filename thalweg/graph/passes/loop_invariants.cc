@@ -3,7 +3,7 @@
 // are known here, of moderate size. The ops and their inputs stay the same: no bit changes.
 #include <algorithm>
 
-#include "thalweg/graph/control_flow.h"
+#include "thalweg/graph/flow.h"
 #include "thalweg/graph/passes/pass.h"
 
 namespace thalweg::graph {

@@ -3,7 +3,7 @@
 // node with functions inside; here is looked at each of its results, through functions inside of functions.
 #include <algorithm>
 
-#include "thalweg/graph/control_flow.h"
+#include "thalweg/graph/flow.h"
 #include "thalweg/graph/passes/pass.h"
 
 namespace thalweg::graph {
