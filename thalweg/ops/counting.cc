@@ -150,6 +150,10 @@ const Op& DenseBincount = define_op({
 
 // One more than the largest value, within the bounds that are given; 0 when there are no values.
 Tensor number_of_bins(const Tensor& values, const math::BincountOptions& options) {
+  const Tensor &least = options.minlength, &most = options.maxlength;
+  const bool is_known = least.defined() && most.defined() && !least.is_symbolic() && !most.is_symbolic();
+  if (is_known && least.size() == 1 && most.size() == 1 && least.item<int64_t>() == most.item<int64_t>())
+    return cast(least, values.dtype());  // whatever the values are
   Tensor any = cast(greater(size(values), 0), values.dtype());
   Tensor count = any * (reduce_max(values) + 1);
   if (options.minlength.defined()) count = maximum(cast(options.minlength, values.dtype()), count);

@@ -321,6 +321,9 @@ math::TopK math::top_k(const TensorLike& input, const TopKOptions& options) {
 Tensor math::in_top_k(const TensorLike& targets, const TensorLike& predictions, const TensorLike& k) {
   return apply1(InTopKV2, {predictions, targets, k});
 }
+Tensor math::bucketize(const TensorLike& input, const std::vector<float>& boundaries) {
+  return apply1(Bucketize, {input}, BucketizeAttrs{boundaries});
+}
 
 namespace {
 const FunctionDef* const functions[] = {

@@ -47,6 +47,8 @@ THALWEG_API TopK top_k(const TensorLike& input, const TopKOptions& options = {})
 inline TopK top_k(const TensorLike& input, int k) { return top_k(input, TopKOptions{.k = Tensor(k)}); }
 /// Whether fewer than k predictions [batch, classes] exceed that of the target; false where that cannot be said.
 THALWEG_API Tensor in_top_k(const TensorLike& targets, const TensorLike& predictions, const TensorLike& k);
+/// How many of the sorted boundaries are at most each element: the number of the bucket between them it falls in.
+THALWEG_API Tensor bucketize(const TensorLike& input, const std::vector<float>& boundaries);
 
 }  // namespace math
 

@@ -1,3 +1,5 @@
+#include <string_view>
+
 #include "thalweg/kernels/string_hash.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/function.h"
@@ -65,7 +67,54 @@ const Op& StringToHashBucketStrong = define_op({
     .traits = text_traits,
 });
 
+constexpr int64_t fingerprint_bytes = 8;
+constexpr const char* known_method = "farmhash64";
+
+void infer_fingerprint(InferCall& c) {
+  require_scalar(c, 1, "`method`");
+  c.require_rank_at_least(0, 1);
+  if (c.has_value(1) && *c.tensor(1).data<std::string>() != known_method)
+    c.fail("Unsupported fingerprint method: " + *c.tensor(1).data<std::string>());
+  c.output(0, {c.shape(0).has_rank() ? c.shape(0)[0] : unknown, fingerprint_bytes});
+}
+void run_fingerprint(const KernelCall& c) {
+  const int64_t rows = c.shape(0)[0], each = c.shape(0).count(1, c.shape(0).rank());
+  auto* out = c.output<uint8_t>();
+  auto put = [&](int64_t row, std::string_view bytes) {
+    const uint64_t print = kernels::fingerprint64(bytes);
+    for (int i = 0; i < fingerprint_bytes; ++i) out[row * 8 + i] = static_cast<uint8_t>(print >> (8 * i));
+  };
+  if (c.dtype() != DType::string) {
+    const size_t bytes = static_cast<size_t>(each) * size_of(c.dtype());
+    for_each_string(rows, [&](int64_t row) { put(row, {c.input<char>(0) + static_cast<size_t>(row) * bytes, bytes}); });
+    return;
+  }
+  const auto* in = c.input<std::string>(0);
+  for_each_string(rows, [&](int64_t row) {
+    if (each == 1) return put(row, in[row]);
+    std::string prints;  // several strings: the fingerprint of theirs
+    for (int64_t i = 0; i < each; ++i) {
+      const uint64_t print = kernels::fingerprint64(in[row * each + i]);
+      for (int b = 0; b < fingerprint_bytes; ++b) prints += static_cast<char>(print >> (8 * b));
+    }
+    put(row, prints);
+  });
+}
+
+const Op& Fingerprint = define_op({
+    .name = "Fingerprint",
+    .doc = "Eight bytes for each row of the data, the same for ever: FarmHash's Fingerprint64, little-endian.",
+    .signature = "data: T, method: string -> fingerprint: uint8",
+    .infer = infer_fingerprint,
+    .kernel = {.run = run_fingerprint, .types = all_types - types(DType::resource, DType::variant)},
+    .traits = text_traits,
+});
+
 }  // namespace
+
+Tensor fingerprint(const TensorLike& data, const FingerprintOptions& options) {
+  return apply1(Fingerprint, {data, Tensor(options.method)});
+}
 
 Tensor to_hash_bucket(const TensorLike& input, int64_t num_buckets) {
   return apply1(StringToHashBucket, {input}, BucketAttrs{num_buckets});
@@ -79,6 +128,7 @@ Tensor to_hash_bucket_strong(const TensorLike& input, int64_t num_buckets, const
 
 namespace {
 const FunctionDef* const functions[] = {
+    &define_function<fingerprint>({"fingerprint"}, {"data"}),
     &define_function<to_hash_bucket>({"strings.to_hash_bucket"}, {"input", "num_buckets"}),
     &define_function<to_hash_bucket_fast>({"strings.to_hash_bucket_fast"}, {"input", "num_buckets"}),
     &define_function<to_hash_bucket_strong>({"strings.to_hash_bucket_strong"}, {"input", "num_buckets", "key"}),
