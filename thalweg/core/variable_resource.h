@@ -44,6 +44,7 @@ class THALWEG_API VariableResource : public Resource {
 
   // Set once, before the variable is shared.
   bool trainable = true;
+  bool autocast = false;  // layers read it in the dtype they compute in
   VariableSynchronization synchronization = VariableSynchronization::automatic;
   VariableAggregation aggregation = VariableAggregation::none;
   /// What makes a new value a permitted one; optimizers, which know its type, apply it after each step.

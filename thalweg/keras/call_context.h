@@ -46,7 +46,9 @@ void check_inputs(const LayerInterface& layer, const Nest& inputs);
 void collect_metrics(const LayerInterface& layer, std::vector<Metric>& found);
 /// Zeros of this size for each example of a batch, whose number may be known only when it runs.
 Tensor zeros_of_batch(const Tensor& batch_size, const Shape& size, DType dtype);
-/// The inputs in the layer's dtype.
+/// The dtype that the layer which is being called computes in.
+DType own_dtype();
+/// The inputs in the dtype that the layer computes in.
 Nest cast_inputs(const LayerInterface& layer, const Nest& inputs);
 
 }  // namespace thalweg::keras::detail

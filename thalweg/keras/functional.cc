@@ -199,6 +199,7 @@ std::vector<Layer> sort_layers(const std::vector<std::shared_ptr<Node>>& order, 
 
 FunctionalModel::FunctionalModel(const Nest& inputs, const Nest& outputs) : inputs_(inputs), outputs_(outputs) {
   built = true;
+  autocast = false;  // its layers cast
   std::map<std::pair<const Node*, int>, int> places;
   for (const Tensor& t : inputs.flatten()) {
     functional::History history = history_of(t);

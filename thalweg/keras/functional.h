@@ -118,6 +118,8 @@ class THALWEG_API FunctionalModel : public LayerInterface {
 /// Layers one after the other; they are built when the shape of the input is known.
 class THALWEG_API SequentialModel : public LayerInterface {
  public:
+  SequentialModel() { autocast = false; }  // its layers cast, as in a graph of layers
+
   std::string class_name() const override { return "Sequential"; }
   const char* module_name() const override { return "keras"; }
   Value get_config() const override;

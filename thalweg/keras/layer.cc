@@ -150,7 +150,9 @@ void LayerInterface::start(const LayerOptions& options) {
   check();
   if (auto* own = member<std::string>("name"); own && !own->empty()) name = *own;
   if (auto* own = member<Flag>("trainable")) trainable = *own;
-  if (auto* own = member<DType>("dtype"); own && *own != DType::invalid) dtype = *own;
+  if (auto* own = member<DType>("dtype"); own && *own != DType::invalid) policy = *own;
+  auto* own_policy = member<Policy>("dtype");
+  if (own_policy && own_policy->given()) policy = *own_policy;
   auto with_batch = [](Shape shape) {
     shape.insert(0, unknown);
     return shape;
@@ -159,7 +161,8 @@ void LayerInterface::start(const LayerOptions& options) {
   activity_regularizer = member<Regularizer>("activity_regularizer");
   if (!options.name.empty()) name = options.name;
   if (!options.trainable) trainable = false;
-  if (options.dtype != DType::invalid) dtype = options.dtype;
+  if (options.dtype.given()) policy = options.dtype;
+  if (own_policy) *own_policy = policy;  // layers that it makes later take this one, whatever is global then
   if (options.input_shape.has_rank()) batch_input_shape = with_batch(options.input_shape);
   if (name.empty()) {
     std::string base = to_snake_case(class_name());
@@ -169,7 +172,7 @@ void LayerInterface::start(const LayerOptions& options) {
 
 Value LayerInterface::whole_config() const {
   if (has_whole_config()) return get_config();
-  Value config = Value::map({{"name", name}, {"trainable", trainable}, {"dtype", to_value(dtype)}});
+  Value config = Value::map({{"name", name}, {"trainable", trainable}, {"dtype", to_value(policy)}});
   if (batch_input_shape) config.set("batch_input_shape", to_value(*batch_input_shape));
   const Value own = get_config();  // the loop does not keep it
   for (const auto& [key, value] : own.map())
@@ -229,7 +232,8 @@ Variable add_weight(const Shape& shape, const WeightOptions& options) {
 }
 
 Variable detail::make_weight(LayerInterface& layer, const Shape& shape, const WeightOptions& options) {
-  const DType dtype = options.dtype == DType::invalid ? layer.dtype : options.dtype;
+  const Policy& policy = layer.policy;
+  const DType dtype = options.dtype == DType::invalid ? policy.variable_dtype() : options.dtype;
   static const Initializer glorot = "glorot_uniform", zeros = "zeros";
   const Initializer& initializer =
       options.initializer.defined() ? options.initializer : (is_floating(dtype) ? glorot : zeros);
@@ -243,6 +247,7 @@ Variable detail::make_weight(LayerInterface& layer, const Shape& shape, const We
   Variable made(initializer(shape, dtype), {.trainable = options.trainable, .name = "weight", .dtype = dtype});
   VariableResource& resource = variable_of(made.handle());
   resource.rename(std::move(name));  // without one: until the layer is built, then that of the member
+  resource.autocast = options.autocast && is_floating(dtype) && policy.compute_dtype() != policy.variable_dtype();
   if (options.constraint.defined()) resource.constraint = options.constraint.pointer();
   if (options.regularizer.defined()) layer.regularized.emplace_back(made, options.regularizer);
   return made;
@@ -250,11 +255,11 @@ Variable detail::make_weight(LayerInterface& layer, const Shape& shape, const We
 
 void Layer::build(const Shape& input_shape) const {
   detail::CallContext context(*p_, {}, false);
-  detail::build_if_needed(*p_, Nest(detail::stand_in(p_->dtype, input_shape)));
+  detail::build_if_needed(*p_, Nest(detail::stand_in(compute_dtype(), input_shape)));
 }
 void Layer::build(const std::vector<Shape>& input_shapes) const {
   std::vector<Nest> inputs;
-  for (const Shape& shape : input_shapes) inputs.emplace_back(detail::stand_in(p_->dtype, shape));
+  for (const Shape& shape : input_shapes) inputs.emplace_back(detail::stand_in(compute_dtype(), shape));
   detail::CallContext context(*p_, {}, false);
   detail::build_if_needed(*p_, Nest::list(std::move(inputs)));
 }
@@ -343,7 +348,8 @@ int64_t Layer::count_params() const {
                      ", but the layer isn't built. You can build it manually via: `" + name() +
                      ".build(batch_input_shape)`.");
   int64_t count = 0;
-  for (const Variable& v : weights()) count += v.shape().num_elements();
+  for (const Variable& v : weights())
+    if (v.shape().is_fully_defined()) count += v.shape().num_elements();
   return count;
 }
 
@@ -358,7 +364,7 @@ std::vector<Tensor> Layer::losses() const {
 }
 
 Shape Layer::compute_output_shape(const Shape& input_shape) const {
-  Nest input(detail::stand_in(p_->dtype, input_shape));
+  Nest input(detail::stand_in(compute_dtype(), input_shape));
   Nest stated = p_->compute_output_shape(input);
   return (stated.is_none() ? functional::infer_outputs(*this, input, {}) : stated).tensor().shape();
 }

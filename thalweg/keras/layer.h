@@ -23,6 +23,7 @@
 #include "thalweg/graph/nest.h"
 #include "thalweg/keras/functions.h"
 #include "thalweg/keras/metric.h"
+#include "thalweg/keras/policy.h"
 
 namespace thalweg::keras {
 
@@ -76,6 +77,7 @@ struct WeightOptions {
   Regularizer regularizer = {};
   Constraint constraint = {};
   Flag trainable = true;
+  Flag autocast = true;  // `call` reads it in the dtype that the layer computes in
 };
 /// Makes a weight of the layer that is being built or made, with the layer's dtype.
 THALWEG_API Variable add_weight(const Shape& shape, const WeightOptions& options = {});
@@ -91,7 +93,7 @@ THALWEG_API void add_loss(const Tensor& loss);
 struct LayerOptions {
   std::string name = {};
   Flag trainable = true;
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Shape input_shape = Shape::unknown_rank();  // without the batch
 };
 
@@ -151,9 +153,9 @@ class THALWEG_API LayerInterface : public Object, public std::enable_shared_from
   virtual bool has_whole_config() const { return is_network(); }
 
   bool trainable = true, built = false;
-  bool is_trained_as_model = false;             // a struct behind the handle Model
-  bool autocast = true;                         // real inputs take the layer's dtype
-  DType dtype = DType::float32;                 // of its weights
+  bool is_trained_as_model = false;  // a struct behind the handle Model
+  bool autocast = true;              // real inputs take the dtype that it computes in
+  Policy policy = mixed_precision::global_policy();
   std::optional<Shape> batch_input_shape;       // with the batch
   std::vector<Shape> built_shapes;              // of the inputs that it was built for
   Regularizer* activity_regularizer = nullptr;  // the struct's
@@ -265,10 +267,10 @@ template <class T> class LayerInterface::Adapt : public Adapter<LayerInterface, 
   Nest compute_output_shape(const Nest& inputs) override {
     auto result = [&](const auto& shape) -> Nest {
       if constexpr (std::same_as<std::remove_cvref_t<decltype(shape)>, Shape>)
-        return detail::stand_in(this->dtype, shape);
+        return detail::stand_in(this->policy.compute_dtype(), shape);
       else {
         std::vector<Nest> all;
-        for (const Shape& s : shape) all.emplace_back(detail::stand_in(this->dtype, s));
+        for (const Shape& s : shape) all.emplace_back(detail::stand_in(this->policy.compute_dtype(), s));
         return Nest::list(std::move(all));
       }
     };
@@ -413,7 +415,12 @@ class THALWEG_API Layer : public Handle<LayerInterface> {
   void build(const Shape& input_shape) const;
   void build(const std::vector<Shape>& input_shapes) const;
   bool built() const { return p_->built; }
-  DType dtype() const { return p_->dtype; }
+  /// The dtype of its weights.
+  DType dtype() const { return p_->policy.variable_dtype(); }
+  DType variable_dtype() const { return dtype(); }
+  /// The dtype that real inputs are cast to, and weights where `call` reads them.
+  DType compute_dtype() const { return p_->policy.compute_dtype(); }
+  Policy dtype_policy() const { return p_->policy; }
   void set_name(std::string name) const { p_->name = std::move(name); }
   bool trainable() const { return p_->trainable; }
   /// Says whether training may change it, and every layer in it.

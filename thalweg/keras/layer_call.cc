@@ -7,6 +7,7 @@
 #include "thalweg/core/thread_state.h"
 #include "thalweg/keras/call_context.h"
 #include "thalweg/keras/functional.h"
+#include "thalweg/ops/autocast.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/math.h"
 #include "thalweg/ops/shaping.h"
@@ -36,6 +37,7 @@ std::string CallContext::weight_name(const std::string& name) const {
 }
 CallContext::~CallContext() { innermost = outer_; }
 CallContext* CallContext::current() { return innermost; }
+DType own_dtype() { return innermost->layer().policy.compute_dtype(); }
 
 ShapesOnly::ShapesOnly() { ++shapes_only; }
 ShapesOnly::~ShapesOnly() { --shapes_only; }
@@ -44,6 +46,8 @@ bool ShapesOnly::is_on() { return shapes_only > 0; }
 namespace {
 
 Nest call_with_context(LayerInterface& layer, const Nest& inputs, const CallArgs& args) {
+  const DType dtype = layer.policy.compute_dtype();
+  AutocastScope reading(is_floating(dtype) ? dtype : DType::invalid);
   try {
     return layer.call(inputs, args);
   } catch (Error& error) {
@@ -103,11 +107,12 @@ Nest separated(const Nest& outputs, const Nest& inputs) {
 }  // namespace
 
 Nest cast_inputs(const LayerInterface& layer, const Nest& inputs) {
-  if (!layer.autocast || !is_floating(layer.dtype)) return inputs;
-  auto fits = [&](const Tensor& t) { return !is_floating(t.dtype()) || t.dtype() == layer.dtype; };
-  if (inputs.is_tensor()) return fits(inputs.tensor()) ? inputs : Nest(cast(inputs.tensor(), layer.dtype));
+  const DType dtype = layer.policy.compute_dtype();
+  if (!layer.autocast || !is_floating(dtype)) return inputs;
+  auto fits = [&](const Tensor& t) { return !is_floating(t.dtype()) || t.dtype() == dtype; };
+  if (inputs.is_tensor()) return fits(inputs.tensor()) ? inputs : Nest(cast(inputs.tensor(), dtype));
   for (const Tensor& t : inputs.flatten())
-    if (!fits(t)) return inputs.map([&](const Tensor& u) { return fits(u) ? u : cast(u, layer.dtype); });
+    if (!fits(t)) return inputs.map([&](const Tensor& u) { return fits(u) ? u : cast(u, dtype); });
   return inputs;
 }
 

@@ -170,7 +170,7 @@ Nest Model::outputs() const {
 
 void Model::build(const Shape& input_shape) const {
   if (p_->is_network()) Layer::build(input_shape);
-  else functional::infer_outputs(*this, Nest(detail::stand_in(p_->dtype, input_shape)), {});
+  else functional::infer_outputs(*this, Nest(detail::stand_in(compute_dtype(), input_shape)), {});
 }
 
 }  // namespace thalweg::keras

@@ -4,6 +4,7 @@
 #include "thalweg/core/index.h"
 #include "thalweg/core/threads.h"
 #include "thalweg/ops/apply.h"
+#include "thalweg/ops/autocast.h"
 #include "thalweg/ops/broadcasting.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/comparison.h"
@@ -323,12 +324,12 @@ Tensor with_batch_coordinates(const Shape& params, const Tensor& indices, int64_
 
 Tensor Variable::sparse_read(const TensorLike& indices) const {
   note_access(handle());
-  return apply1(ResourceGather, {handle(), indices}, ResourceGatherAttrs{.dtype = dtype()});
+  return autocast(handle(), apply1(ResourceGather, {handle(), indices}, ResourceGatherAttrs{.dtype = dtype()}));
 }
 
 Tensor Variable::gather_nd(const TensorLike& indices) const {
   note_access(handle());
-  return apply1(ResourceGatherNd, {handle(), indices}, ResourceGatherNdAttrs{dtype()});
+  return autocast(handle(), apply1(ResourceGatherNd, {handle(), indices}, ResourceGatherNdAttrs{dtype()}));
 }
 
 Tensor gather(const TensorLike& params, const TensorLike& indices, const GatherOptions& options) {

@@ -5,6 +5,7 @@
 #include "thalweg/core/error.h"
 #include "thalweg/core/name_scope.h"
 #include "thalweg/ops/apply.h"
+#include "thalweg/ops/autocast.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/variable_ops.h"
 
@@ -40,7 +41,7 @@ const Tensor& Variable::handle() const {
 
 VariableResource& Variable::resource() const { return variable_of(handle()); }
 
-Tensor Variable::value() const { return read_variable(handle()); }
+Tensor Variable::value() const { return read_autocast(handle()); }
 
 const Variable& Variable::assign(const TensorLike& value) const {
   assign_variable(handle(), value.as(dtype()));

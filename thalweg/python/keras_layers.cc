@@ -236,6 +236,8 @@ CallArgs to_call_args(const LayerInterface& layer, nb::handle positional, nb::ha
       rest[key] = item;
     } else if (name == "initial_state") {
       args.initial_state = to_nest(item);
+    } else if (name == "count_weights") {
+      args.more = to_nest(item);
     } else if (name == "constants") {
       args.constants = to_nest(item);
     } else if (name == "attention_mask") {
@@ -270,6 +272,13 @@ CallArgs to_call_args(const LayerInterface& layer, nb::handle positional, nb::ha
   return args;
 }
 
+/// The engine's own layer: for a class of Python that comes from one, that one.
+Layer engine_layer(Core& core) {
+  std::shared_ptr<LayerInterface> layer = as_interface<LayerInterface>(core);
+  auto* python = dynamic_cast<PyLayer*>(layer.get());
+  return python && python->inner() ? Layer(python->inner()->shared_from_this()) : Layer(layer);
+}
+
 nb::list from_layers(const std::vector<Layer>& layers) {
   nb::list list;
   for (const Layer& layer : layers) list.append(from_object(layer.pointer(), "layer"));
@@ -289,8 +298,11 @@ void define_keras_layers(nb::module_& module) {
            layer.name = name;
            layer.trainable = trainable;
            layer.is_trained_as_model = is_model;
-           if (engine) layer.dtype = engine->dtype;
-           if (!dtype.is_none()) layer.dtype = to_dtype(dtype.ptr());
+           if (engine) {
+             layer.policy = engine->policy;
+             layer.autocast = engine->autocast;
+           }
+           if (!dtype.is_none()) layer.policy = keras::Policy(text_of(dtype));
            if (!batch_input_shape.is_none()) layer.batch_input_shape = to_shape(batch_input_shape.ptr());
            if (engine && engine->is_network()) layer.built = engine->built;
            return std::unique_ptr<Core>(std::move(made));
@@ -315,7 +327,7 @@ void define_keras_layers(nb::module_& module) {
   });
   define(module, "build", [](Core& core, nb::handle shapes) {
     std::shared_ptr<LayerInterface> layer = as_interface<LayerInterface>(core);
-    Nest inputs = stand_ins(shapes, layer->dtype);
+    Nest inputs = stand_ins(shapes, layer->policy.compute_dtype());
     keras::detail::CallContext* context = keras::detail::CallContext::current();
     auto* python = dynamic_cast<PyLayer*>(layer.get());
     if (context && python && &context->layer() == layer.get()) {  // super().build(shape) inside of build
@@ -346,6 +358,7 @@ void define_keras_layers(nb::module_& module) {
     how.regularizer = to_handle<keras::Regularizer>(given("regularizer"));
     how.constraint = to_handle<keras::Constraint>(given("constraint"));
     if (!given("trainable").is_none()) how.trainable = Flag(nb::cast<bool>(given("trainable")));
+    how.autocast = Flag(nb::cast<bool>(given("autocast")));
     Variable made = keras::detail::make_weight(*layer, to_shape(shape.ptr()), how);
     if (variable_of(made.handle()).name().empty()) variable_of(made.handle()).rename("Variable");
     if (auto* python = dynamic_cast<PyLayer*>(layer.get())) python->weights.push_back(made);
@@ -375,6 +388,7 @@ void define_keras_layers(nb::module_& module) {
   });
   define(module, "layers", [](Core& core) { return from_layers(layer_of(core).layers()); });
   define(module, "count_params", [](Core& core) { return layer_of(core).count_params(); });
+  define(module, "adapt", [](Core& core, nb::handle data) { engine_layer(core).adapt(natural_tensor(data.ptr())); });
   define(module, "reset_states", [](Core& core) { layer_of(core).reset_states(); });
   define(module, "layer_config", [](Core& core) {
     std::shared_ptr<LayerInterface> layer = as_interface<LayerInterface>(core);
@@ -382,7 +396,7 @@ void define_keras_layers(nb::module_& module) {
     // A class of Python asks for what the engine knows of it.
     if (!python) return from_value(layer->whole_config());
     Value config =
-        Value::map({{"name", layer->name}, {"trainable", layer->trainable}, {"dtype", keras::to_value(layer->dtype)}});
+        Value::map({{"name", layer->name}, {"trainable", layer->trainable}, {"dtype", to_value(layer->policy)}});
     if (layer->batch_input_shape) config.set("batch_input_shape", keras::to_value(*layer->batch_input_shape));
     if (python->inner())
       for (const auto& [key, value] : python->inner()->get_config().map())
@@ -391,7 +405,7 @@ void define_keras_layers(nb::module_& module) {
   });
   define(module, "compute_output_shape", [](Core& core, nb::handle shapes) {
     std::shared_ptr<LayerInterface> layer = as_interface<LayerInterface>(core);
-    Nest inputs = stand_ins(shapes, layer->dtype);
+    Nest inputs = stand_ins(shapes, layer->policy.compute_dtype());
     Nest outputs = layer->compute_output_shape(inputs);
     if (outputs.is_none()) outputs = keras::functional::infer_outputs(Layer(layer), inputs, {});
     return shapes_of(outputs);
@@ -404,7 +418,9 @@ void define_keras_layers(nb::module_& module) {
     if (what == "built") return nb::bool_(layer->built);
     if (what == "trainable") return nb::bool_(layer->trainable);
     if (what == "name") return nb::str(layer->name.c_str());
-    if (what == "dtype") return nb::str(std::string(name_of(layer->dtype)).c_str());
+    if (what == "dtype") return nb::str(std::string(name_of(layer->policy.variable_dtype())).c_str());
+    if (what == "compute_dtype") return nb::str(std::string(name_of(layer->policy.compute_dtype())).c_str());
+    if (what == "policy") return nb::str(layer->policy.name().c_str());
     if (what == "supports_masking") return nb::bool_(layer->supports_masking());
     raise(PyExc_AttributeError, what);
   });
@@ -413,6 +429,7 @@ void define_keras_layers(nb::module_& module) {
     if (what == "built") layer->built = nb::cast<bool>(value);
     else if (what == "trainable") Layer(layer).set_trainable(nb::cast<bool>(value));
     else if (what == "name") layer->name = text_of(value);
+    else if (what == "autocast") layer->autocast = nb::cast<bool>(value);
     else raise(PyExc_AttributeError, what);
   });
   // A weight, a layer or an option by the name of the member; AttributeError where there is none.
@@ -442,6 +459,13 @@ void define_keras_layers(nb::module_& module) {
   });
   define(module, "set_mask", [](nb::handle tensor, nb::handle mask) {
     set_companion(tensor_of(tensor.ptr()), mask.is_none() ? Tensor() : natural_tensor(mask.ptr()));
+  });
+  define(module, "global_policy", [] { return keras::mixed_precision::global_policy().name(); });
+  define(module, "set_global_policy", [](const std::string& name) { keras::mixed_precision::set_global_policy(name); });
+  // The dtypes that a policy of this name computes in and keeps weights in; ValueError where there is none.
+  define(module, "policy_dtypes", [](const std::string& name) {
+    const keras::Policy policy(name);
+    return nb::make_tuple(std::string(name_of(policy.compute_dtype())), std::string(name_of(policy.variable_dtype())));
   });
   define(module, "input", [](nb::handle shape, nb::handle dtype, const std::string& name) {
     return nb::steal(wrap(keras::make_input(to_shape(shape.ptr()), to_dtype(dtype.ptr()), name)));

@@ -5,6 +5,7 @@
 #include "thalweg/core/format.h"
 #include "thalweg/core/name_scope.h"
 #include "thalweg/ops/apply.h"
+#include "thalweg/ops/autocast.h"
 #include "thalweg/ops/variable_ops.h"
 #include "thalweg/python/arguments.h"
 #include "thalweg/python/convert.h"
@@ -241,7 +242,7 @@ const Tensor& handle_of(PyObject* variable) {
   return tensor_of(handle);
 }
 
-Tensor value_of_variable(PyObject* variable) { return read_variable(handle_of(variable)); }
+Tensor value_of_variable(PyObject* variable) { return read_autocast(handle_of(variable)); }
 
 PyObject* wrap_variable(const Tensor& handle) {
   auto found = objects().find(handle.get());

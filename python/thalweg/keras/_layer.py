@@ -7,6 +7,7 @@ import numpy as np
 from thalweg._module import Module
 from thalweg.dtypes import as_dtype
 from thalweg.keras._objects import Described, _engine
+from thalweg.keras.mixed_precision import Policy, policy_name
 from thalweg.shapes import TensorShape
 
 _METHODS = ("build", "call", "compute_mask", "compute_output_shape", "get_config", "reset_states", "train_step",
@@ -62,6 +63,8 @@ class Layer(Described, Module):
         if shape is None and "input_dim" in kwargs:
             shape = (kwargs.get("batch_size"), kwargs["input_dim"])
         self._attach(None, name, bool(trainable), dtype, shape)
+        if "autocast" in kwargs:
+            _engine.layer_set(self._core, "autocast", bool(kwargs["autocast"]))
         if kwargs.get("activity_regularizer") is not None:
             from thalweg.keras import regularizers
             self.activity_regularizer = regularizers.get(kwargs["activity_regularizer"])
@@ -72,23 +75,23 @@ class Layer(Described, Module):
         if name is None:
             name = _engine.unique_name(_engine.to_snake_case(type(self).__name__))
         if dtype is not None:
-            dtype = as_dtype(getattr(dtype, "name", dtype))
+            dtype = policy_name(dtype)
         self.__dict__["_core"] = _engine.python_layer(self, inner, name, trainable, dtype, shape, self._is_model)
 
     def _start(self, config):
         """Makes the engine's layer of a class that the engine has, or of one that comes from it."""
         config = dict(config)
         weights = config.pop("weights", None)
-        batch_size = config.pop("batch_size", None)
+        own = {p.name for p in self._parameters}
+        batch_size = None if "batch_size" in own else config.pop("batch_size", None)
         for ignored in ("autocast", "dynamic"):
             config.pop(ignored, None)
         shape = config.pop("batch_input_shape", None)
-        own = {p.name for p in self._parameters}
         if "input_dim" in config and "input_dim" not in own:
             shape = (batch_size, config.pop("input_dim"))
         if "input_length" in config and "input_length" not in own:
             config.pop("input_length")
-        if "input_shape" in config:
+        if "input_shape" in config and "batch_input_shape" not in own:
             given = config.pop("input_shape")
             if given is not None:
                 shape = (batch_size,) + tuple(given)
@@ -98,7 +101,7 @@ class Layer(Described, Module):
             if key not in own and key not in ("name", "trainable", "dtype", "batch_input_shape"):
                 raise TypeError(f"('Keyword argument not understood:', '{key}')")
         if config.get("dtype") is not None:
-            config["dtype"] = as_dtype(getattr(config["dtype"], "name", config["dtype"])).name
+            config["dtype"] = policy_name(config["dtype"])
         if config.get("name") is None:
             config.pop("name", None)
             if self._engine_name != type(self).__name__:
@@ -142,7 +145,15 @@ class Layer(Described, Module):
     def dtype(self):
         return _engine.layer_get(self._core, "dtype")
 
-    compute_dtype = variable_dtype = dtype
+    variable_dtype = dtype
+
+    @property
+    def compute_dtype(self):
+        return _engine.layer_get(self._core, "compute_dtype")
+
+    @property
+    def dtype_policy(self):
+        return Policy(_engine.layer_get(self._core, "policy"))
 
     def __call__(self, inputs=None, *args, **kwargs):
         if "_core" not in self.__dict__:
@@ -170,7 +181,8 @@ class Layer(Described, Module):
             name, shape = (shape if isinstance(shape, str) else None), name
         return _engine.add_weight(self._core, () if shape is None else shape, {
             "name": name, "dtype": None if dtype is None else as_dtype(dtype), "initializer": initializer,
-            "regularizer": regularizer, "trainable": trainable, "constraint": constraint})
+            "regularizer": regularizer, "trainable": trainable, "constraint": constraint,
+            "autocast": bool(kwargs.get("experimental_autocast", True))})
 
     add_variable = add_weight
 

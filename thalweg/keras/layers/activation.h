@@ -10,7 +10,7 @@ struct ReLUOptions {
   std::optional<float> threshold = 0.0f;
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// x from `threshold` to `max_value`, which it does not exceed; below, negative_slope * (x - threshold).
@@ -20,7 +20,7 @@ struct LeakyReLUOptions {
   std::optional<float> alpha = 0.3f;
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// x above 0, alpha * x below.
@@ -30,7 +30,7 @@ struct ELUOptions {
   std::optional<float> alpha = 1.0f;
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// x above 0, alpha * (exp(x) - 1) below.
@@ -43,7 +43,7 @@ struct PReLUOptions {
   Axis shared_axes = {};  // along which alpha is the same
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// x above 0, alpha * x below, with a weight alpha for each element.
@@ -53,7 +53,7 @@ struct SoftmaxOptions {
   Axis axis = -1;
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// exp(x) / sum(exp(x)) along one axis or several; what the mask of a call leaves out gets 0.
@@ -63,7 +63,7 @@ struct ThresholdedReLUOptions {
   std::optional<float> theta = 1.0f;
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// x above theta, 0 elsewhere.

@@ -11,7 +11,7 @@ struct AttentionOptions {
   double dropout = 0.0;            // of scores, in training
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Luong's attention: softmax(query * key^T) * value.
@@ -22,7 +22,7 @@ struct AdditiveAttentionOptions {
   double dropout = 0.0;
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Bahdanau's attention: softmax(sum(tanh(query + key))) * value.
@@ -40,7 +40,7 @@ struct MultiHeadAttentionOptions {
   Constraint kernel_constraint = {}, bias_constraint = {};
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Attention of several heads at once, each with projections of its own: `attention({query, value})`, with

@@ -29,22 +29,29 @@ inline std::vector<int64_t> broadcast_dims(const Shape& input, const std::vector
   return dims;
 }
 
+/// How a weight is kept and read.
+struct KeptAs {
+  DType dtype = DType::invalid;  // the layer's, where left out
+  Flag autocast = true;
+};
 /// A weight for scaling (gamma) or moving (beta), where the options want it.
-template <class Options> Variable add_gamma(const Shape& shape, const Options& options, DType dtype = DType::invalid) {
+template <class Options> Variable add_gamma(const Shape& shape, const Options& options, const KeptAs& kept = {}) {
   if (!options.scale) return {};
   return add_weight(shape, {.name = "gamma",
-                            .dtype = dtype,
+                            .dtype = kept.dtype,
                             .initializer = options.gamma_initializer,
                             .regularizer = options.gamma_regularizer,
-                            .constraint = options.gamma_constraint});
+                            .constraint = options.gamma_constraint,
+                            .autocast = kept.autocast});
 }
-template <class Options> Variable add_beta(const Shape& shape, const Options& options, DType dtype = DType::invalid) {
+template <class Options> Variable add_beta(const Shape& shape, const Options& options, const KeptAs& kept = {}) {
   if (!options.center) return {};
   return add_weight(shape, {.name = "beta",
-                            .dtype = dtype,
+                            .dtype = kept.dtype,
                             .initializer = options.beta_initializer,
                             .regularizer = options.beta_regularizer,
-                            .constraint = options.beta_constraint});
+                            .constraint = options.beta_constraint,
+                            .autocast = kept.autocast});
 }
 
 }  // namespace thalweg::keras::layers

@@ -26,14 +26,15 @@ struct BatchNormalizationLayer {
                          " and axis=" + Shape(axes).str());
     const Shape shape = axes.size() == 1 ? Shape{input[static_cast<int>(axes[0])]} : Shape(broadcast_dims(input, axes));
     // Half precision is too coarse for averages.
-    const DType own = detail::CallContext::current()->layer().dtype;
+    const DType own = detail::CallContext::current()->layer().policy.variable_dtype();
     const DType dtype = is_half(own) ? DType::float32 : own;
-    gamma = add_gamma(shape, options, dtype);
-    beta = add_beta(shape, options, dtype);
-    moving_mean =
-        add_weight(shape, {.dtype = dtype, .initializer = options.moving_mean_initializer, .trainable = false});
-    moving_variance =
-        add_weight(shape, {.dtype = dtype, .initializer = options.moving_variance_initializer, .trainable = false});
+    gamma = add_gamma(shape, options, {.dtype = dtype, .autocast = false});
+    beta = add_beta(shape, options, {.dtype = dtype, .autocast = false});
+    auto average = [&](const Initializer& initializer) {
+      return add_weight(shape, {.dtype = dtype, .initializer = initializer, .trainable = false, .autocast = false});
+    };
+    moving_mean = average(options.moving_mean_initializer);
+    moving_variance = average(options.moving_variance_initializer);
     spec = std::make_shared<InputSpec>(InputSpec{.ndim = input.rank()});
     for (int64_t a : axes) spec->axes.emplace_back(static_cast<int>(a), input[static_cast<int>(a)]);
   }

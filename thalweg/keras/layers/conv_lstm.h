@@ -28,7 +28,7 @@ struct ConvLSTMOptions {
   double dropout = 0.0, recurrent_dropout = 0.0;  // of inputs and of states, in training
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Of sequences of rows, [batch, time, width, channels].

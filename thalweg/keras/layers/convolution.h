@@ -19,7 +19,7 @@ struct ConvOptions {
   Constraint kernel_constraint = {}, bias_constraint = {};
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// A convolution over the steps of a sequence: `layers::Conv1D(32, 3, {.activation = "relu"})`.
@@ -44,7 +44,7 @@ struct ConvTransposeOptions {
   int64_t groups = 1;  // only 1, as in Keras
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// The way back from the shape of the output of a Conv1D to that of its input; a stride makes sequences longer.
@@ -66,7 +66,7 @@ struct Conv3DTransposeOptions {
   int64_t groups = 1;
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// The way back from the shape of the output of a Conv3D to that of its input; strides make volumes larger.
@@ -88,7 +88,7 @@ struct DepthwiseConvOptions {
   int64_t groups = 1;  // only in configurations
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Convolves each channel of a sequence by itself.
@@ -114,7 +114,7 @@ struct SeparableConvOptions {
   Constraint kernel_constraint = {};
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Convolves each channel of a sequence by itself, then mixes the channels.
@@ -135,7 +135,7 @@ struct LocallyConnectedOptions {
   int64_t implementation = 1;  // how the kernel is held: 1 by window, 2 dense with zeros, 3 by what is not zero
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// As Conv1D, but with filters of its own for each place.

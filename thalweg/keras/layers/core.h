@@ -10,7 +10,7 @@ namespace thalweg::keras::layers {
 struct PlainOptions {
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 
@@ -23,7 +23,7 @@ struct DenseOptions {
   Constraint kernel_constraint = {}, bias_constraint = {};
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// activation(x * kernel + bias), along the last axis.
@@ -38,7 +38,7 @@ struct EinsumDenseOptions {
   Constraint kernel_constraint = {}, bias_constraint = {};
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// activation(einsum(equation, x, kernel) + bias): `EinsumDense("abc,cd->abd", {unknown, 64})`. The output shape is
@@ -54,7 +54,7 @@ struct EmbeddingOptions {
   std::optional<int64_t> input_length = {};  // of sequences, where it is always the same
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Rows of a table with `input_dim` rows of length `output_dim`, by integers.
@@ -68,7 +68,7 @@ struct MaskingOptions {
   double mask_value = 0.0;
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Masks the time steps all of whose values are `mask_value`, and sets them to 0.
@@ -81,7 +81,7 @@ struct ActivityRegularizationOptions {
   double l1 = 0.0, l2 = 0.0;
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Adds l1 * sum(|x|) + l2 * sum(x ^ 2) to the losses and gives x.
@@ -93,7 +93,7 @@ struct LambdaOptions {
   std::function<Nest(const Nest& inputs, const Nest& mask)> mask = {};  // the mask of the output; left out: none
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// A function as a layer: `Lambda([](const Nest& x, const CallArgs&) { return Nest(square(x.tensor())); })`. It keeps

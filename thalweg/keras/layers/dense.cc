@@ -40,8 +40,9 @@ struct DenseLayer {
     return spec;
   }
   Tensor call(const Tensor& inputs) {
-    const Tensor x = inputs.dtype() == kernel.dtype() ? inputs : cast(inputs, kernel.dtype());  // integers
-    Tensor y = x.rank() == 2 ? matmul(x, kernel) : tensordot(x, kernel, 1);
+    const Tensor weights = kernel;
+    const Tensor x = inputs.dtype() == weights.dtype() ? inputs : cast(inputs, weights.dtype());  // integers
+    Tensor y = x.rank() == 2 ? matmul(x, weights) : tensordot(x, weights, 1);
     if (bias.defined()) y = nn::bias_add(y, bias);
     return options.activation.defined() ? options.activation(y) : y;
   }

@@ -11,6 +11,14 @@
 #include "thalweg/ops/shaping.h"
 
 namespace thalweg::keras::layers {
+
+void from_value(UnitAxis& axis, const Value& value) {
+  if (!value.is_integer() && !value.is_list())
+    throw TypeError("Invalid value for `axis` argument: expected an int or a list/tuple of ints. Received: axis=" +
+                    (value.is_text() ? value.text() : value.json()));
+  keras::from_value(static_cast<Axis&>(axis), value);
+}
+
 namespace {
 
 struct LayerNormalizationLayer {
@@ -22,8 +30,8 @@ struct LayerNormalizationLayer {
     options.axis = axes;
     Shape shape;
     for (int64_t a : axes) shape.push_back(input[static_cast<int>(a)]);
-    gamma = add_gamma(shape, options);
-    beta = add_beta(shape, options);
+    gamma = add_gamma(shape, options, {.autocast = false});
+    beta = add_beta(shape, options, {.autocast = false});
   }
   Tensor call(const Tensor& given) {
     Tensor x = is_half(given.dtype()) ? cast(given, DType::float32) : given;

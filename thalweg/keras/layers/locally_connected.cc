@@ -135,8 +135,8 @@ template <int N> struct LocallyConnectedLayer {
       y = einsum("bok,okf->bof", {gather(flat, c.patches, {.axis = 1}), kernel});
       if (c.out.channels_first) y = transpose(y, {.perm = {0, 2, 1}});
     } else if (options.implementation == 2) {
-      y = matmul(flat, reshape(kernel, Tensor(std::vector<int64_t>{c.in.size(), c.out.size()})) *
-                           cast(c.mask, kernel.dtype()));
+      y = matmul(flat,
+                 reshape(kernel, Tensor(std::vector<int64_t>{c.in.size(), c.out.size()})) * cast(c.mask, flat.dtype()));
     } else {
       Tensor whole = scatter_nd(c.pairs, kernel, Tensor(std::vector<int64_t>{c.out.size(), c.in.size()}));
       y = matmul(flat, whole, {.transpose_b = true});

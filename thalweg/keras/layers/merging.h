@@ -28,7 +28,7 @@ struct ConcatenateOptions {
   int64_t axis = -1;
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// The inputs one after the other along an axis.
@@ -47,7 +47,7 @@ struct DotOptions {
   Flag normalize = false;  // to length 1 first: cosines
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// The products of two tensors, summed along an axis of each: `Dot(1)`, `Dot({2, 1})`.

@@ -9,7 +9,7 @@ struct DropoutOptions {
   std::optional<int64_t> seed = {};
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// In training, drops values with probability `rate` and scales the others up, so that the mean stays.
@@ -21,7 +21,7 @@ struct SpatialDropoutOptions {
   std::string data_format = {};  // left out: channels_last
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Dropout of whole channels of sequences.
@@ -35,7 +35,7 @@ struct NoiseOptions {
   std::optional<int64_t> seed = {};
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// In training, adds normal noise of this deviation.

@@ -17,7 +17,7 @@ struct BatchNormalizationOptions {
   Flag synchronized = false;  // over devices: there is one
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Normalises each feature: in training with mean and variance of the batch, of which it keeps moving averages, else
@@ -34,7 +34,7 @@ struct LayerNormalizationOptions {
   Constraint beta_constraint = {}, gamma_constraint = {};
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Normalises each example by itself, over its features.
@@ -51,17 +51,22 @@ struct GroupNormalizationOptions {
   Constraint beta_constraint = {}, gamma_constraint = {};
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Normalises each group of features of each example by itself.
 THALWEG_API Layer GroupNormalization(const GroupNormalizationOptions& options = {});
 
+/// The axes along which a UnitNormalization makes lengths 1; it refuses others in words of its own.
+struct UnitAxis : Axis {
+  using Axis::Axis;
+  friend THALWEG_API void from_value(UnitAxis& axis, const Value& value);
+};
 struct UnitNormalizationOptions {
-  Axis axis = -1;
+  UnitAxis axis = -1;
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Scales each example to length 1.
@@ -71,7 +76,7 @@ struct SpectralNormalizationOptions {
   int64_t power_iterations = 1;
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// A layer whose kernel is divided by its largest singular value before each step of training.

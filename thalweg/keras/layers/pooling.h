@@ -12,7 +12,7 @@ struct PoolingOptions {
   std::string data_format = {};   // left out: channels_last
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// The largest of each window over the steps of a sequence.
@@ -33,7 +33,7 @@ struct GlobalPoolingOptions {
   Flag keepdims = false;         // whether the dimensions of space stay, with size 1
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// The largest of all steps of a sequence.

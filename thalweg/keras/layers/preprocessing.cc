@@ -34,14 +34,12 @@ void from_value(Numbers& numbers, const Value& value) {
 
 namespace {
 
-DType own_dtype() { return detail::CallContext::current()->layer().dtype; }
-
 struct RescalingLayer {
   Numbers scale = {};
   RescalingOptions options = {};
 
   Tensor call(const Tensor& x) {
-    const DType dtype = own_dtype();
+    const DType dtype = detail::own_dtype();
     return cast(x, dtype) * scale.tensor(dtype) + options.offset.tensor(dtype);
   }
   Shape compute_output_shape(const Shape& input) { return input; }
@@ -74,7 +72,7 @@ struct NormalizationLayer {
             "All `axis` values to be kept must have known shape. Got axis: " + Shape(options.axis.axes()).str() +
             ", input shape: " + input.str() + ", with unknown axis at index: " + std::to_string(a));
     }
-    const DType dtype = own_dtype();
+    const DType dtype = detail::own_dtype();
     if (options.mean.given()) {
       InitScope outside;  // they stay, whatever is being traced
       Tensor dims(broadcast_dims(input, kept_axes(rank)));
@@ -95,7 +93,7 @@ struct NormalizationLayer {
           to_value(options.mean).json() + " and variance " + to_value(options.variance).json() + ".");
     Shape shape = data.shape();
     if (shape.rank() > 0) shape[0] = unknown;
-    const DType dtype = own_dtype();
+    const DType dtype = detail::own_dtype();
     detail::build_if_needed(detail::CallContext::current()->layer(), Nest(detail::stand_in(dtype, shape)));
     const std::vector<int64_t> kept = kept_axes(data.rank());
     std::vector<int64_t> others;
@@ -112,7 +110,7 @@ struct NormalizationLayer {
   }
 
   Tensor call(const Tensor& given) {
-    Tensor x = cast(given, own_dtype());
+    Tensor x = cast(given, detail::own_dtype());
     auto [m, v] = statistics(x.rank());
     Tensor deviation = maximum(sqrt(v), cast(Tensor(1e-7), x.dtype()));
     return options.invert ? m + x * deviation : (x - m) / deviation;

@@ -27,7 +27,7 @@ struct RescalingOptions {
   Numbers offset = 0.0;
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// x * scale + offset: `layers::Rescaling(1.0 / 255)`.
@@ -40,7 +40,7 @@ struct NormalizationOptions {
   Flag invert = false;  // the way back
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// The handle of a Normalization: `norm->adapt(data)`, `norm->mean()`.

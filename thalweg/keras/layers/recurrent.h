@@ -49,7 +49,7 @@ struct SimpleRNNCellOptions {
   double dropout = 0.0, recurrent_dropout = 0.0;  // of inputs and of states, in training
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// activation(x * kernel + h * recurrent_kernel + bias), which is both output and state.
@@ -69,7 +69,7 @@ struct LSTMCellOptions {
   int64_t implementation = 2;                     // 1: gate by gate
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// A step of long short-term memory; its states are the output and the cell.
@@ -89,7 +89,7 @@ struct GRUCellOptions {
   Flag reset_after = true;                        // the reset gate comes after the matrix product
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// A step of a gated recurrent unit; its state is the output.
@@ -99,7 +99,7 @@ struct StackedRNNCellsOptions {
   Flag reverse_state_order = false;  // accepted: states are a flat list in the order of the cells
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Cells on top of each other as one cell.
@@ -129,7 +129,7 @@ struct RNNOptions {
   Regularizer activity_regularizer = {};
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Runs a cell over sequences [batch, time, ...]: `RNN(LSTMCell(8))`, `RNN({GRUCell(8), LSTMCell(4)})`. Calls may give
@@ -154,7 +154,7 @@ struct SimpleRNNOptions {
   Flag zero_output_for_mask = false;              // the output of masked steps is 0, not that of the step before
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// A fully connected recurrent layer.
@@ -181,7 +181,7 @@ struct LSTMOptions {
   Flag zero_output_for_mask = false;              // the output of masked steps is 0, not that of the step before
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Long short-term memory. With the activations it comes with, and neither masks nor dropout, whole sequences are one
@@ -209,7 +209,7 @@ struct GRUOptions {
   Flag zero_output_for_mask = false;              // the output of masked steps is 0, not that of the step before
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// The gated recurrent unit.

@@ -9,7 +9,7 @@ struct FlattenOptions {
   std::string data_format = {};  // left out: channels_last
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// All dimensions but that of the batch in one.
@@ -18,7 +18,7 @@ THALWEG_API Layer Flatten(const FlattenOptions& options = {});
 struct ReshapeOptions {
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Each example in another shape; one of its dimensions may be -1.
@@ -27,7 +27,7 @@ THALWEG_API Layer Reshape(const std::vector<int64_t>& target_shape, const Reshap
 struct PermuteOptions {
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// The dimensions of each example in another order, counted from 1: `Permute({2, 1})`.
@@ -36,7 +36,7 @@ THALWEG_API Layer Permute(const std::vector<int64_t>& dims, const PermuteOptions
 struct RepeatVectorOptions {
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Each example n times, one after the other: [batch, features] becomes [batch, n, features].
@@ -73,7 +73,7 @@ struct ZeroPadding1DOptions {
   Margins padding = 1;
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Zeros before and after a sequence.
@@ -84,7 +84,7 @@ struct ZeroPaddingOptions {
   std::string data_format = {};  // left out: channels_last
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Zeros around images.
@@ -96,7 +96,7 @@ struct Cropping1DOptions {
   Margins cropping = 1;
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// A sequence without its first and last steps.
@@ -107,7 +107,7 @@ struct Cropping2DOptions {
   std::string data_format = {};
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Images without their edges.
@@ -118,7 +118,7 @@ struct Cropping3DOptions {
   std::string data_format = {};
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Volumes without their edges.
@@ -128,7 +128,7 @@ struct UpSampling1DOptions {
   int64_t size = 2;
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Each step of a sequence several times.
@@ -140,7 +140,7 @@ struct UpSampling2DOptions {
   std::string interpolation = "nearest";  // or as in Resizing
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Larger images: rows and columns several times, or interpolated.
@@ -151,7 +151,7 @@ struct UpSampling3DOptions {
   std::string data_format = {};
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Larger volumes: each of their slices several times.
@@ -163,7 +163,7 @@ struct ResizingOptions {
   Flag crop_to_aspect_ratio = false;  // whether images are cropped before, so that nothing is distorted
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Images of another size.
@@ -172,7 +172,7 @@ THALWEG_API Layer Resizing(int64_t height, int64_t width, const ResizingOptions&
 struct CenterCropOptions {
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// The middle of images; smaller ones are made larger first.

@@ -21,7 +21,7 @@ std::vector<Tensor> RNNCell::get_initial_state(const InitialStateOptions& option
   else if (options.inputs.defined()) batch = shape(options.inputs)(0);
   else throw ValueError("get_initial_state needs a batch_size, or inputs that have one");
   DType state_dtype = options.dtype;
-  if (state_dtype == DType::invalid) state_dtype = options.inputs.defined() ? options.inputs.dtype() : dtype();
+  if (state_dtype == DType::invalid) state_dtype = options.inputs.defined() ? options.inputs.dtype() : compute_dtype();
   return p_->get_initial_state(options.inputs, batch, state_dtype);
 }
 
@@ -56,7 +56,7 @@ struct StackedRNNCellsLayer {
     Shape step = input;
     for (const Layer& cell : cells) {
       keras::detail::CallContext context(*cell.get(), {});
-      keras::detail::build_if_needed(*cell.get(), Nest(keras::detail::stand_in(cell.dtype(), step)));
+      keras::detail::build_if_needed(*cell.get(), Nest(keras::detail::stand_in(cell.compute_dtype(), step)));
       step = Shape{input[0]}.concatenate(cell.get()->output_size());
     }
   }

@@ -7,6 +7,7 @@
 #include "thalweg/graph/control_flow.h"
 #include "thalweg/graph/init_scope.h"
 #include "thalweg/keras/call_context.h"
+#include "thalweg/ops/casting.h"
 #include "thalweg/ops/comparison.h"
 #include "thalweg/ops/creation.h"
 #include "thalweg/ops/dropout.h"
@@ -246,7 +247,7 @@ Nest run_layer(const RNNCell& cell, const SequenceSettings& settings, KeptStates
   Tensor batch = x.shape()[1] < 0 ? shape(x)(1) : Tensor(x.shape()[1]);
   const bool is_given = !states.empty();
   std::vector<Tensor> zero_states;
-  if (!is_given) zero_states = cell.get()->get_initial_state(given, batch, cell.dtype());
+  if (!is_given) zero_states = cell.get()->get_initial_state(given, batch, cell.compute_dtype());
   if (is_given) {
     bool fits = states.size() == sizes.size();
     for (size_t i = 0; fits && i < states.size(); ++i) {
@@ -255,6 +256,8 @@ Nest run_layer(const RNNCell& cell, const SequenceSettings& settings, KeptStates
       fits = shape.is_compatible_with(sizes[i]);
     }
     if (!fits) refuse_states(states, sizes);
+    for (Tensor& state : states)
+      if (is_floating(state.dtype()) && state.dtype() != given.dtype()) state = cast(state, given.dtype());
   } else if (settings.stateful) {
     if (!kept.defined()) kept.make(zero_states);
     states = kept.values();
@@ -279,7 +282,7 @@ Nest run_layer(const RNNCell& cell, const SequenceSettings& settings, KeptStates
     const Shape output = cell.output_size();
     Tensor zero_output = !states.empty() && output == sizes[0]
                              ? zeros_like(states[0])
-                             : keras::detail::zeros_of_batch(batch, output, cell.dtype());
+                             : keras::detail::zeros_of_batch(batch, output, cell.compute_dtype());
     Dropped scope;
     if (thread_state.tracer && args.training && drops(cell)) {
       // What is dropped must be drawn before the loop begins; the step itself is dropped too.

@@ -1,5 +1,6 @@
 #include "thalweg/keras/layers/axes.h"
 #include "thalweg/keras/layers/normalization.h"
+#include "thalweg/ops/autocast.h"
 #include "thalweg/ops/comparison.h"
 #include "thalweg/ops/creation.h"
 #include "thalweg/ops/math.h"
@@ -55,6 +56,7 @@ struct SpectralNormalizationLayer {
   }
   // Power iteration: u becomes the singular vector of the largest singular value. A kernel of zeros stays.
   void normalize() const {
+    AutocastScope as_kept(DType::invalid);
     const Variable weight = kernel();
     Tensor whole = weight.value();
     Tensor rows = reshape(whole, Tensor(std::vector<int64_t>{-1, weight.shape()[-1]}));

@@ -77,7 +77,7 @@ struct TimeDistributedLayer {
     Shape of_step = steps.shape();
     of_step.erase(0);
     Shape output = layer.compute_output_shape(of_step);
-    Tensor zero = zeros(output, {.dtype = layer.dtype()});
+    Tensor zero = zeros(output, {.dtype = layer.compute_dtype()});
     return swapped(run_steps(step, steps, {}, {}, zero, {.return_sequences = true}).outputs);
   }
   Nest compute_mask(const Nest& inputs, const Nest& mask) {

@@ -96,7 +96,7 @@ struct ResizingLayer {
 
   void check() { normalized_interpolation(options.interpolation); }
   Tensor call(const Tensor& x) {
-    const DType dtype = detail::CallContext::current()->layer().dtype;
+    const DType dtype = detail::own_dtype();
     const std::string interpolation = normalized_interpolation(options.interpolation);
     Tensor images = cast(x, interpolation == "nearest" ? dtype : DType::float32);
     Tensor y = options.crop_to_aspect_ratio ? smart_resize(images, height, width, interpolation)
@@ -111,7 +111,7 @@ struct CenterCropLayer {
   CenterCropOptions options = {};
 
   Tensor call(const Tensor& given) {
-    Tensor x = cast(given, detail::CallContext::current()->layer().dtype);
+    Tensor x = cast(given, detail::own_dtype());
     const int64_t rows = x.shape()[-3], columns = x.shape()[-2];
     if (rows >= height && columns >= width)
       return crop_images(x, (rows - height) / 2, (columns - width) / 2, height, width);

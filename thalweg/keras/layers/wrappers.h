@@ -28,7 +28,7 @@ struct BidirectionalOptions {
   LayerPattern backward_layer = {};                  // left out: the layer itself, the other way round
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// A recurrent layer and another like it that goes backwards, with their outputs merged. The states of both follow the
@@ -38,7 +38,7 @@ THALWEG_API Layer Bidirectional(const Layer& layer, const BidirectionalOptions& 
 struct TimeDistributedOptions {
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
-  DType dtype = DType::invalid;
+  Policy dtype = {};
   Flag trainable = true;
 };
 /// Applies a layer to each step of sequences [batch, time, ...].
