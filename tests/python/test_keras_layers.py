@@ -178,3 +178,148 @@ def test_a_model_without_super_init_says_so():
 
     with pytest.raises(RuntimeError, match="forgot to call `super"):
         Broken()(tf.ones([1]))
+
+
+@pytest.fixture
+def policy():
+    """Sets global policies, and float32 again in the end."""
+    yield keras.mixed_precision.set_global_policy
+    keras.mixed_precision.set_global_policy("float32")
+
+
+@pytest.mark.parametrize("half", ["float16", "bfloat16"])
+def test_mixed_policies_compute_in_halves_and_keep_weights_whole(half, policy):
+    policy(f"mixed_{half}")
+    assert keras.mixed_precision.global_policy().name == f"mixed_{half}"
+    layer = layers.Dense(2, kernel_initializer="ones")
+    x = tf.constant([[1.0, 2.0], [0.5, -1.0]])
+    with tf.GradientTape() as tape:
+        y = layer(x)
+        loss = tf.reduce_sum(tf.cast(y, tf.float32))
+    assert y.dtype == half and layer.kernel.dtype == "float32"
+    assert (layer.compute_dtype, layer.variable_dtype, layer.dtype) == (half, "float32", "float32")
+    assert layer.dtype_policy == keras.mixed_precision.Policy(f"mixed_{half}")
+    gradient = tape.gradient(loss, layer.kernel)
+    assert gradient.dtype == "float32"
+    np.testing.assert_allclose(gradient, [[1.5, 1.5], [1.0, 1.0]])
+    copy = layers.Dense.from_config(layer.get_config())
+    assert copy.dtype_policy == layer.dtype_policy
+    assert layers.Dense(2, dtype="float32")(x).dtype == "float32"
+
+
+def test_layers_of_python_read_their_weights_in_the_dtype_they_compute_in():
+    seen = []
+
+    class Reads(Linear):
+        def call(self, inputs):
+            seen.append((inputs.dtype, tf.convert_to_tensor(self.w).dtype, (self.w + 0).dtype, self.w.dtype))
+            return super().call(inputs)
+
+    layer = Reads(dtype=keras.mixed_precision.Policy("mixed_float16"))
+    for call in (layer, tf.function(layer)):
+        assert call(tf.ones([1, 2])).dtype == tf.float16
+        assert seen.pop() == (tf.float16, tf.float16, tf.float16, tf.float32)
+    assert tf.convert_to_tensor(layer.w).dtype == tf.float32
+    assert layer.get_config()["dtype"]["config"] == {"name": "mixed_float16"}
+
+
+def test_models_train_under_a_mixed_policy(policy):
+    policy("mixed_bfloat16")
+    keras.utils.set_random_seed(1)
+    model = keras.Sequential([layers.Dense(8, activation="tanh", input_shape=(3,)), layers.BatchNormalization(),
+                              layers.Dropout(0.1), layers.Dense(1, dtype="float32")])
+    x = np.random.RandomState(0).normal(size=(64, 3)).astype("float32")
+    y = x.sum(axis=1, keepdims=True)
+    model.compile("adam", "mse")
+    history = model.fit(x, y, epochs=20, verbose=0).history["loss"]
+    assert history[-1] < history[0]
+    assert all(w.dtype == tf.float32 for w in model.weights)
+    assert model.predict(x, verbose=0).dtype == np.float32
+
+
+@pytest.mark.parametrize("made, shape", [
+    (lambda: layers.LSTM(2, return_sequences=True), (2, 3, 4)), (lambda: layers.GRU(2), (2, 3, 4)),
+    (lambda: layers.Bidirectional(layers.SimpleRNN(2)), (2, 3, 4)), (lambda: layers.Conv2D(2, 2), (2, 4, 4, 3)),
+    (lambda: layers.SeparableConv1D(2, 2), (2, 4, 3)), (lambda: layers.Conv2DTranspose(2, 2), (2, 4, 4, 3)),
+    (lambda: layers.GroupNormalization(1), (2, 4)), (lambda: layers.PReLU(), (2, 4)),
+    (lambda: layers.EinsumDense("ab,bc->ac", 3, bias_axes="c"), (2, 4)),
+    (lambda: layers.LocallyConnected1D(2, 2, implementation=1), (2, 4, 3)),
+    (lambda: layers.TimeDistributed(layers.Dense(2)), (2, 3, 4)), (lambda: layers.Rescaling(0.5), (2, 4)),
+])
+def test_layers_give_halves_under_a_mixed_policy(made, shape, policy):
+    x = np.random.RandomState(0).normal(size=shape).astype("float32")
+    keras.utils.set_random_seed(1)
+    whole = made()
+    expected = whole(x)
+    policy("mixed_float16")
+    layer = made()
+    layer(x)
+    layer.set_weights(whole.get_weights())
+    for call in (layer, tf.function(layer)):
+        y = call(x)
+        assert y.dtype == tf.float16
+        np.testing.assert_allclose(tf.cast(y, tf.float32), expected, atol=0.02)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.cast(layer(x), tf.float32))
+    assert [g.dtype for g in tape.gradient(loss, layer.trainable_weights)] == [tf.float32] * len(layer.trainable_weights)
+
+
+def test_wrong_policies_are_refused():
+    with pytest.raises(ValueError, match="Cannot convert value mixed_int8 to a mixed precision Policy"):
+        layers.Dense(2, dtype="mixed_int8")
+    with pytest.raises(ValueError, match="can only be used to set the global policy to floating-point policies"):
+        keras.mixed_precision.set_global_policy("int32")
+    with pytest.raises(TypeError, match="'name' must be a string"):
+        keras.mixed_precision.Policy(tf.float16)
+
+
+def test_categories_are_encoded():
+    encode = layers.CategoryEncoding(num_tokens=3, output_mode="count")
+    np.testing.assert_allclose(encode([[0, 1, 1]], count_weights=[[0.5, 1.0, 2.0]]), [[0.5, 3.0, 0.0]])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Input values must be in the range 0 <= values < num_tokens"):
+        tf.function(encode)(tf.constant([[3]]))
+    with pytest.raises(ValueError, match="SparseTensor, which this library does not have"):
+        layers.CategoryEncoding(num_tokens=3, sparse=True)
+    assert layers.CategoryEncoding(num_tokens=3)(keras.Input(4, dtype="int64")).shape == (None, 3)
+
+
+def test_texts_are_hashed():
+    assert layers.Hashing(num_bins=3)([["A"], ["B"]]).numpy().tolist() == [[1], [0]]
+    assert layers.Hashing(num_bins=3, salt=(133, 137)).get_config()["salt"] == [133, 137]
+    assert layers.Hashing(num_bins=3, mask_value="")([[""]]).numpy().tolist() == [[0]]
+    crossed = layers.HashedCrossing(num_bins=5)((tf.constant(["A", "B"]), tf.constant([101, 102])))
+    assert crossed.numpy().tolist() == [1, 1]
+    with pytest.raises(ValueError, match="The `salt` argument for `Hashing` can only be a tuple of size 2 integers"):
+        layers.Hashing(num_bins=3, salt=(1, 2, 3))
+
+
+def test_bins_are_learnt_from_data():
+    layer = layers.Discretization(num_bins=5, epsilon=0.1)
+    data = np.random.RandomState(0).normal(size=(1000, 2)).astype("float32")
+    layer.adapt(data)
+    assert layer.summary.shape.as_list() == [2, None]
+    # What Keras 2.15 finds in the same data.
+    np.testing.assert_allclose(layer.bin_boundaries, [-0.49230912, 0.00946794, 0.38469738, 0.93683082], rtol=1e-5)
+    np.testing.assert_allclose(layer.summary[:, 0], [-0.92743027, 187.5], rtol=1e-6)
+    finer = layers.Discretization(num_bins=4)
+    finer.adapt(data)
+    np.testing.assert_allclose(finer.bin_boundaries, [-0.61919105, 0.03116393, 0.67750806], rtol=1e-5)
+    counts = np.bincount(finer(data).numpy().ravel())
+    assert len(counts) == 4 and counts.min() > 400
+    with pytest.raises(ValueError, match="Cannot adapt a Discretization layer that has been initialized"):
+        layers.Discretization(bin_boundaries=[0.0]).adapt(data)
+
+
+def test_normalization_adapts():
+    layer = layers.Normalization()
+    layer.adapt(np.array([[1.0], [2.0], [3.0]], "float32"))
+    np.testing.assert_allclose(layer([[2.0], [3.0]]), [[0.0], [1.2247449]], rtol=1e-6)
+
+
+def test_an_input_layer_takes_shape_or_batch_shape():
+    assert layers.InputLayer(input_shape=(None, 4), batch_size=3, name="image").get_config() == {
+        "batch_input_shape": (3, None, 4), "dtype": "float32", "sparse": False, "ragged": False, "name": "image"}
+    with pytest.raises(ValueError, match="Only provide the input_shape OR batch_input_shape"):
+        layers.InputLayer(input_shape=(3,), batch_input_shape=(2, 3))
+    model = keras.Sequential([layers.InputLayer(input_shape=(3,)), layers.Dense(2)])
+    assert model.output_shape == (None, 2)

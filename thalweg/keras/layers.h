@@ -2,6 +2,7 @@
 #pragma once
 #include "thalweg/keras/layers/activation.h"
 #include "thalweg/keras/layers/attention.h"
+#include "thalweg/keras/layers/categorical.h"
 #include "thalweg/keras/layers/conv_lstm.h"
 #include "thalweg/keras/layers/convolution.h"
 #include "thalweg/keras/layers/core.h"

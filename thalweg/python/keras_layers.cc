@@ -8,6 +8,7 @@
 #include "thalweg/core/error.h"
 #include "thalweg/keras/call_context.h"
 #include "thalweg/keras/input_layer.h"
+#include "thalweg/keras/layers/categorical.h"
 #include "thalweg/keras/training.h"
 #include "thalweg/python/convert.h"
 #include "thalweg/python/keras_core.h"
@@ -389,6 +390,11 @@ void define_keras_layers(nb::module_& module) {
   define(module, "layers", [](Core& core) { return from_layers(layer_of(core).layers()); });
   define(module, "count_params", [](Core& core) { return layer_of(core).count_params(); });
   define(module, "adapt", [](Core& core, nb::handle data) { engine_layer(core).adapt(natural_tensor(data.ptr())); });
+  define(module, "bin_boundaries", [](Core& core) {
+    nb::list list;
+    for (float bound : keras::layers::DiscretizationHandle(engine_layer(core)).bin_boundaries()) list.append(bound);
+    return list;
+  });
   define(module, "reset_states", [](Core& core) { layer_of(core).reset_states(); });
   define(module, "layer_config", [](Core& core) {
     std::shared_ptr<LayerInterface> layer = as_interface<LayerInterface>(core);

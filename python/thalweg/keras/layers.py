@@ -24,6 +24,16 @@ class RNN(_classes["RNN"]):
 _classes["RNN"] = RNN
 
 
+def _adapt(self, data, batch_size=None, steps=None):
+    """Learns from data, all of it at once, what the layer does to its inputs."""
+    _engine.adapt(self._core, data)
+
+
+for _name in ("Discretization", "Normalization"):
+    _classes[_name].adapt = _adapt
+_classes["Discretization"].bin_boundaries = property(lambda self: _engine.bin_boundaries(self._core))
+
+
 def _merge(name):
     def merge(inputs, **kwargs):
         return _classes[name](**kwargs)(inputs)
