@@ -5,6 +5,7 @@
 #include "thalweg/keras/constraints.h"
 #include "thalweg/keras/initializers.h"
 #include "thalweg/keras/layers.h"
+#include "thalweg/keras/loss_scale.h"
 #include "thalweg/keras/losses.h"
 #include "thalweg/keras/metrics.h"
 #include "thalweg/keras/model.h"

@@ -3,6 +3,7 @@
 #include "thalweg/autodiff/gradient_tape.h"
 #include "thalweg/core/error.h"
 #include "thalweg/keras/call_context.h"
+#include "thalweg/keras/loss_scale.h"
 #include "thalweg/keras/training_loop.h"
 
 namespace thalweg::keras {
@@ -79,6 +80,11 @@ Nest Training::run_predict_step(const Model& model, const Nest& data) {
 
 void Model::compile(const CompileOptions& options) const {
   p_->training = std::make_shared<Training>(*this, options);
+  Optimizer& optimizer = p_->training->options.optimizer;
+  // Gradients in float16 vanish without it.
+  if (dtype_policy() == Policy("mixed_float16") && optimizer.defined() &&
+      !mixed_precision::is_loss_scale_optimizer(optimizer))
+    optimizer = mixed_precision::LossScaleOptimizer(optimizer);
   p_->training->compiled = true;
 }
 bool Model::is_compiled() const { return p_->training && p_->training->compiled; }
@@ -89,7 +95,7 @@ void Model::make_train_step(const Nest& data) const {
   Nest y_pred = invoke(x, {.training = true});
   Tensor loss = compute_loss(x, y, y_pred, sample_weight);
   std::vector<Variable> variables = trainable_variables();
-  optimizer().apply_gradients(tape.gradient(loss, variables), variables);
+  optimizer().minimize(loss, variables, tape);
   require_compiled(*this).metrics.update(y, y_pred, sample_weight);
 }
 void Model::make_test_step(const Nest& data) const {

@@ -298,10 +298,15 @@ void OptimizerInterface::apply_gradients(std::span<const Tensor> gradients, std:
       v->assign(std::static_pointer_cast<Constraint::Interface>(constraint)->call(v->value()));
 }
 
+std::vector<Tensor> OptimizerInterface::compute_gradients(GradientTape& tape, const Tensor& loss,
+                                                          const std::vector<Variable>& given) {
+  return tape.gradient(loss, given);
+}
+
 const Variable& Optimizer::apply_gradients(const std::vector<Tensor>& gradients, const std::vector<Variable>& given,
                                            const ApplyGradientsOptions& options) const {
   p_->apply_gradients(gradients, given, options.name);
-  return p_->iterations;
+  return iterations();
 }
 const Variable& Optimizer::apply_gradients(const std::vector<std::pair<Tensor, Variable>>& pairs) const {
   std::vector<Tensor> gradients;
@@ -317,7 +322,7 @@ std::vector<std::pair<Tensor, Variable>> Optimizer::compute_gradients(const std:
   GradientTape tape;
   tape.watch(given);
   Tensor value = loss();
-  std::vector<Tensor> gradients = tape.gradient(value, given);
+  std::vector<Tensor> gradients = p_->compute_gradients(tape, value, given);
   std::vector<std::pair<Tensor, Variable>> pairs;
   for (size_t i = 0; i < given.size(); ++i) pairs.emplace_back(gradients[i], given[i]);
   return pairs;
@@ -332,36 +337,42 @@ void Optimizer::minimize(const std::function<Tensor()>& loss,
   minimize(value, variables_of(), tape);
 }
 void Optimizer::minimize(const Tensor& loss, const std::vector<Variable>& given, GradientTape& tape) const {
-  apply_gradients(tape.gradient(loss, given), given);
+  apply_gradients(p_->compute_gradients(tape, loss, given), given);
 }
 
 void Optimizer::set_iterations(const Variable& iterations) const {
-  if (p_->built)
+  OptimizerInterface& target = p_->target();
+  if (target.built)
     throw RuntimeError(
         "Cannot set `iterations` to a new Variable after the Optimizer weights have been created. Please set "
         "`iterations` before calling `apply_gradients()`.");
-  p_->iterations = iterations;
+  target.iterations = iterations;
 }
 void Optimizer::set_learning_rate(const TensorLike& rate) const {
-  if (p_->schedule.defined())
+  OptimizerInterface& target = p_->target();
+  if (target.schedule.defined())
     throw TypeError(
         "This optimizer was created with a `LearningRateSchedule` object as its `learning_rate` "
         "constructor argument, hence its learning rate is not settable. If you need the learning rate to "
         "be settable, you should instantiate the optimizer with a float `learning_rate` argument.");
-  p_->learning_rate.assign(cast(rate.own(), p_->learning_rate.dtype()));
+  target.learning_rate.assign(cast(rate.own(), target.learning_rate.dtype()));
 }
 void Optimizer::set_learning_rate_schedule(const LearningRateSchedule& schedule) const {
-  p_->schedule = schedule;
-  if (schedule.defined()) p_->learning_rate.assign(cast(schedule(p_->iterations.value()), p_->learning_rate.dtype()));
+  OptimizerInterface& target = p_->target();
+  target.schedule = schedule;
+  if (schedule.defined())
+    target.learning_rate.assign(cast(schedule(target.iterations.value()), target.learning_rate.dtype()));
 }
 
 std::vector<Variable> Optimizer::variables() const {
-  std::vector<Variable> all = {p_->iterations};
-  all.insert(all.end(), p_->slots.begin(), p_->slots.end());
+  OptimizerInterface& target = p_->target();
+  std::vector<Variable> all = {target.iterations};
+  all.insert(all.end(), target.slots.begin(), target.slots.end());
   return all;
 }
 void Optimizer::set_weights(const std::vector<Tensor>& weights) const {
-  if (!p_->built)
+  OptimizerInterface& target = p_->target();
+  if (!target.built)
     throw ValueError(
         "You are calling `set_weights()` on an optimizer that has not yet been built. Please call "
         "`optimizer.build(trainable_variables)` to create the optimizer weights before calling `set_weights()`.");
@@ -375,14 +386,18 @@ void Optimizer::set_weights(const std::vector<Tensor>& weights) const {
 }
 void Optimizer::exclude_from_weight_decay(const std::vector<Variable>& given,
                                           const std::vector<std::string>& names) const {
-  if (p_->built) throw ValueError("`exclude_from_weight_decay()` can only be configued before the optimizer is built.");
-  p_->undecayed = given;
-  p_->undecayed_names = names;
+  OptimizerInterface& target = p_->target();
+  if (target.built)
+    throw ValueError("`exclude_from_weight_decay()` can only be configued before the optimizer is built.");
+  target.undecayed = given;
+  target.undecayed_names = names;
 }
 void Optimizer::finalize_variable_values(std::span<const Variable> given) const {
-  if (!p_->use_ema) return;
+  OptimizerInterface& target = p_->target();
+  if (!target.use_ema) return;
   for (size_t k = 0; k < given.size(); ++k)
-    if (size_t i = find(p_->variables, given[k], k); i < p_->averages.size()) given[k].assign(p_->averages[i].value());
+    if (size_t i = find(target.variables, given[k], k); i < target.averages.size())
+      given[k].assign(target.averages[i].value());
 }
 
 }  // namespace thalweg::keras

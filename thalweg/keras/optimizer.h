@@ -60,8 +60,13 @@ class THALWEG_API OptimizerInterface : public Object, public std::enable_shared_
   /// Makes the slots, once; all variables that will ever have gradients must be among these.
   void build_all(std::span<const Variable> variables);
   /// One step. The slots it may make are named behind `scope`, or the name of the optimizer.
-  void apply_gradients(std::span<const Tensor> gradients, std::span<const Variable> variables,
-                       const std::string& scope = {});
+  virtual void apply_gradients(std::span<const Tensor> gradients, std::span<const Variable> variables,
+                               const std::string& scope = {});
+  /// The gradients of a loss that a tape has seen.
+  virtual std::vector<Tensor> compute_gradients(GradientTape& tape, const Tensor& loss,
+                                                const std::vector<Variable>& variables);
+  /// The optimizer that makes the steps, whose rate, number of steps and slots count: another one where this wraps it.
+  virtual OptimizerInterface& target() { return *this; }
   /// The learning rate of the step that is being made, as a scalar of this dtype; between steps that of the last one.
   Tensor current_rate(DType dtype) const;
 
@@ -114,7 +119,27 @@ THALWEG_API Tensor option_scalar(double value, DType dtype);
 template <class T> class OptimizerInterface::Adapt : public Adapter<OptimizerInterface, T> {
  public:
   using Adapter<OptimizerInterface, T>::Adapter;
-  Value get_config() const override { return this->ordered_config(rows_of(this->object).get(&this->object)); }
+  Value get_config() const override {
+    Value own = rows_of(this->object).get(&this->object);
+    if constexpr (requires { T::has_whole_config; }) return own;
+    else return this->ordered_config(own);
+  }
+  void apply_gradients(std::span<const Tensor> gradients, std::span<const Variable> given,
+                       const std::string& scope) override {
+    if constexpr (requires { this->object.apply_gradients(gradients, given, scope); })
+      this->object.apply_gradients(gradients, given, scope);
+    else OptimizerInterface::apply_gradients(gradients, given, scope);
+  }
+  std::vector<Tensor> compute_gradients(GradientTape& tape, const Tensor& loss,
+                                        const std::vector<Variable>& given) override {
+    if constexpr (requires { this->object.compute_gradients(tape, loss, given); })
+      return this->object.compute_gradients(tape, loss, given);
+    else return OptimizerInterface::compute_gradients(tape, loss, given);
+  }
+  OptimizerInterface& target() override {
+    if constexpr (requires { this->object.target(); }) return this->object.target();
+    else return *this;
+  }
   void build(std::span<const Variable> given) override {
     if constexpr (requires { this->object.build(given); }) this->object.build(given);
     else if constexpr (requires { this->object.build(std::vector<Variable>()); })
@@ -166,14 +191,14 @@ class THALWEG_API Optimizer : public Handle<OptimizerInterface> {
   std::vector<std::pair<Tensor, Variable>> compute_gradients(const std::function<Tensor()>& loss,
                                                              const std::vector<Variable>& variables) const;
   /// Makes the slots of these variables now; else the first step does.
-  void build(const std::vector<Variable>& variables) const { p_->build_all(variables); }
+  void build(const std::vector<Variable>& variables) const { p_->target().build_all(variables); }
 
   /// How many steps were made.
-  const Variable& iterations() const { return p_->iterations; }
+  const Variable& iterations() const { return p_->target().iterations; }
   /// Counts in another variable; RuntimeError once there are slots.
   void set_iterations(const Variable& iterations) const;
   /// The rate: of the last step, where a schedule decides.
-  Tensor learning_rate() const { return p_->learning_rate.value(); }
+  Tensor learning_rate() const { return p_->target().learning_rate.value(); }
   /// Another rate; TypeError where a schedule decides.
   void set_learning_rate(const TensorLike& rate) const;
   /// Another schedule, or one in place of a number.

@@ -6,6 +6,7 @@
 
 #include "thalweg/core/error.h"
 #include "thalweg/keras/keras.h"
+#include "thalweg/keras/loss_scale.h"
 #include "thalweg/python/convert.h"
 #include "thalweg/python/keras_core.h"
 
@@ -289,6 +290,12 @@ nb::object from_object(const std::shared_ptr<keras::Object>& object, const char*
   return made;
 }
 
+namespace {
+keras::mixed_precision::LossScaleHandle loss_scale_of(Core& core) {
+  return keras::mixed_precision::LossScaleHandle(keras::Optimizer(as_interface<keras::OptimizerInterface>(core)));
+}
+}  // namespace
+
 void define_keras_objects(nb::module_& module) {
   nb::class_<Core>(module, "Core")
       .def_prop_ro("name", [](Core& self) { return self.get()->name; })
@@ -416,20 +423,21 @@ void define_keras_objects(nb::module_& module) {
     as_interface<keras::OptimizerInterface>(core)->apply_gradients(values, to_variables(variables));
   });
   define(module, "optimizer_build", [](Core& core, nb::handle variables) {
-    as_interface<keras::OptimizerInterface>(core)->build_all(to_variables(variables));
+    as_interface<keras::OptimizerInterface>(core)->target().build_all(to_variables(variables));
   });
   define(module, "optimizer_variables", [](Core& core) {
     return from_variables(keras::Optimizer(as_interface<keras::OptimizerInterface>(core)).variables());
   });
-  define(module, "optimizer_iterations",
-         [](Core& core) { return wrap_variable_object(as_interface<keras::OptimizerInterface>(core)->iterations); });
+  define(module, "optimizer_iterations", [](Core& core) {
+    return wrap_variable_object(as_interface<keras::OptimizerInterface>(core)->target().iterations);
+  });
   define(module, "optimizer_rate", [](Core& core) {
-    auto optimizer = as_interface<keras::OptimizerInterface>(core);
-    if (optimizer->schedule.defined()) return nb::steal(wrap(optimizer->current_rate(DType::float32)));
-    return wrap_variable_object(optimizer->learning_rate);
+    keras::OptimizerInterface& optimizer = as_interface<keras::OptimizerInterface>(core)->target();
+    if (optimizer.schedule.defined()) return nb::steal(wrap(optimizer.current_rate(DType::float32)));
+    return wrap_variable_object(optimizer.learning_rate);
   });
   define(module, "optimizer_schedule", [](Core& core) {
-    return from_object(as_interface<keras::OptimizerInterface>(core)->schedule.pointer(), "schedule");
+    return from_object(as_interface<keras::OptimizerInterface>(core)->target().schedule.pointer(), "schedule");
   });
   define(module, "optimizer_set_rate", [](Core& core, nb::handle rate) {
     auto optimizer = as_interface<keras::OptimizerInterface>(core);
@@ -437,9 +445,16 @@ void define_keras_objects(nb::module_& module) {
     if (value.is_number()) {
       keras::Optimizer(optimizer).set_learning_rate(static_cast<float>(value.number()));
     } else {
-      keras::from_value(optimizer->schedule, value);
+      keras::from_value(optimizer->target().schedule, value);
     }
   });
+  define(module, "loss_scale", [](Core& core) { return nb::steal(wrap(loss_scale_of(core).loss_scale())); });
+  define(module, "loss_scale_counter", [](Core& core) -> nb::object {
+    Variable counter = loss_scale_of(core).dynamic_counter();
+    return counter.defined() ? wrap_variable_object(counter) : nb::none();
+  });
+  define(module, "loss_scale_inner",
+         [](Core& core) { return from_object(loss_scale_of(core).inner_optimizer().pointer(), "optimizer"); });
   define(module, "optimizer_finalize", [](Core& core, nb::handle variables) {
     keras::Optimizer(as_interface<keras::OptimizerInterface>(core)).finalize_variable_values(to_variables(variables));
   });

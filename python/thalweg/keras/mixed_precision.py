@@ -1,7 +1,13 @@
-"""Dtype policies: what layers compute in, and what their weights are kept in."""
+"""Mixed precision: what layers compute in, what their weights are kept in, and gradients that do not vanish."""
 
+from thalweg import _thalweg
+from thalweg._functions import _on_values
+from thalweg._tape import GradientTape
 from thalweg.dtypes import as_dtype
+from thalweg.keras import optimizers
 from thalweg.keras._objects import _engine
+
+_cast = _thalweg.functions()["cast"]
 
 
 class Policy:
@@ -61,3 +67,56 @@ def policy_name(dtype):
     if isinstance(dtype, Policy):
         return dtype.name
     return as_dtype(dtype).name
+
+
+class LossScaleOptimizer(optimizers._classes["LossScaleOptimizer"]):
+    """Makes the steps of another optimizer with gradients of a scaled loss; those that are not finite are left out."""
+
+    _engine_name = "LossScaleOptimizer"
+
+    def __init__(self, inner_optimizer, dynamic=True, initial_scale=None, dynamic_growth_steps=None):
+        if isinstance(inner_optimizer, dict):
+            inner_optimizer = optimizers.deserialize(inner_optimizer)
+        if not isinstance(inner_optimizer, optimizers.Optimizer):
+            raise TypeError(f'"inner_optimizer" must be an instance of Optimizer, but got: {inner_optimizer}.')
+        if not isinstance(dynamic, bool):
+            raise TypeError(f'"dynamic" argument to LossScaleOptimizer.__init__ must be a bool, but got: {dynamic!r}')
+        scale = None if initial_scale is None else float(initial_scale)
+        super().__init__(inner_optimizer, dynamic, scale, dynamic_growth_steps)
+
+    @property
+    def inner_optimizer(self):
+        return _engine.loss_scale_inner(self._core)
+
+    @property
+    def loss_scale(self):
+        return _engine.loss_scale(self._core)
+
+    @property
+    def dynamic_counter(self):
+        return _engine.loss_scale_counter(self._core)
+
+    def get_scaled_loss(self, loss):
+        """The loss, or what computes it, times the scale."""
+        if callable(loss):
+            return lambda: self.get_scaled_loss(loss())
+        return loss * _cast(self.loss_scale, loss.dtype)
+
+    def get_unscaled_gradients(self, grads):
+        """The gradients of a scaled loss as those of the loss."""
+        factor = 1.0 / self.loss_scale
+        return [None if g is None else _on_values(lambda x: x * _cast(factor, x.dtype), g) for g in grads]
+
+    def compute_gradients(self, loss, var_list, tape=None):
+        tape = tape or GradientTape()
+        with tape:
+            loss = self.get_scaled_loss(loss() if callable(loss) else loss)
+        variables = var_list() if callable(var_list) else list(var_list)
+        return list(zip(self.get_unscaled_gradients(tape.gradient(loss, variables)), variables))
+
+    def get_config(self):
+        config = self._core.get_config()
+        return {**config, "inner_optimizer": optimizers.serialize(self.inner_optimizer)}
+
+
+optimizers._classes["LossScaleOptimizer"] = LossScaleOptimizer

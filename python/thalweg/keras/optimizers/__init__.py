@@ -123,7 +123,7 @@ class CallableList(list):
 
 
 _classes = make_classes("optimizer", Optimizer, __name__)
-globals().update(_classes)
+globals().update({key: value for key, value in _classes.items() if key != "LossScaleOptimizer"})
 register_kind("optimizer", _classes, Optimizer)
 
 
