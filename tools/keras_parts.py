@@ -15,12 +15,18 @@ def run_loss(row):
     with tf.GradientTape() as tape:
         tape.watch(y_pred)
         # The mask rides on what reaches the loss, as it does on a layer's output.
-        masked = tf.identity(y_pred)
+        masked = activated(row, tf.identity(y_pred))
         if mask is not None:
             masked._keras_mask = mask
         value = loss(y_true, masked, sample_weight)
     row.case |= {"name": loss.name, "value": row.store(value), "gradient": gradient_of(row, tape, value, y_pred),
                  "get_config": plain(loss.get_config())}
+
+
+def activated(row, y_pred):
+    """Predictions that an activation of Keras makes of y_pred, where the row names one."""
+    row.case["activation"] = row.values.get("activation")
+    return y_pred if row.case["activation"] is None else keras.activations.get(row.case["activation"])(y_pred)
 
 
 def read(row, names):
@@ -67,6 +73,8 @@ def run_metric(row):
         made = {name: to_tensorflow(value) for name, value in update.items()}
         if "mask" in made:
             made["y_pred"]._keras_mask = made.pop("mask")
+        if "y_pred" in made:
+            made["y_pred"] = activated(row, made["y_pred"])
         metric.update_state(**made)
         results.append(row.store(metric.result()))
     row.case |= {"results": results, "variables": variables(row, metric)}

@@ -3,6 +3,7 @@
 
 #include "tests/keras/pair_cases.h"
 #include "thalweg/core/companion.h"
+#include "thalweg/core/warning.h"
 #include "thalweg/keras/keras.h"
 
 namespace thalweg::testing {
@@ -32,9 +33,13 @@ TEST_P(LossCase, IsThatOfKeras) {
   const Loss loss = made(name, one["config"]);
   const Tensor y_true = family.tensor(one["y_true"]), y_pred = family.tensor(one["y_pred"]);
   const Tensor weight = family.tensor(one["sample_weight"]), mask = family.tensor(one["mask"]);
-  if (mask.defined()) set_companion(y_pred, mask);
+  auto compute = [&](const Tensor& labels, const Tensor& given) {
+    Tensor predictions = activated(one, given);
+    if (mask.defined()) set_companion(predictions, mask);
+    return loss(labels, predictions, weight);
+  };
   if (!one["error"].is_none()) {
-    expect_refused(one["error"], [&] { loss(y_true, y_pred, weight); });
+    expect_refused(one["error"], [&] { compute(y_true, y_pred); });
     return;
   }
   EXPECT_EQ(loss.name(), one["name"].text());
@@ -44,16 +49,12 @@ TEST_P(LossCase, IsThatOfKeras) {
 
   GradientTape tape;
   tape.watch(y_pred);
-  Tensor value = loss(y_true, y_pred, weight);
+  Tensor value = compute(y_true, y_pred);
   EXPECT_EQ(difference(value, family.tensor(one["value"])), "");
   Tensor gradient = tape.gradient(weighted_sum({value}), y_pred);
   EXPECT_EQ(difference(gradient, family.tensor(one["gradient"])), "");
 
-  auto traced = function([&](const Tensor& labels, const Tensor& predictions) {
-    if (mask.defined()) set_companion(predictions, mask);
-    return loss(labels, predictions, weight);
-  });
-  EXPECT_EQ(difference(traced(y_true, y_pred), value), "");
+  EXPECT_EQ(difference(function(compute)(y_true, y_pred), value), "");
 }
 INSTANTIATE_TEST_SUITE_P(Keras, LossCase, ::testing::ValuesIn(case_numbers(loss_cases())), name_of_case);
 
@@ -184,6 +185,37 @@ TEST(Loss, GivesTheSameGradientsWhenTraced) {
     };
     EXPECT_EQ(difference(function(step)(logits), step(logits), 1e-6), "");
   }
+}
+
+// Of the op itself the input is known in traced functions alone, as in TensorFlow.
+TEST(Loss, LooksThroughTheOpsThatMadeProbabilities) {
+  Tensor logits = {{50.0f, -60.0f, 3.0f}}, one_hot_label = {{0.0f, 1.0f, 0.0f}}, label = {1};
+  auto softmax_loss = [&](const Tensor& x) { return Loss("sparse_categorical_crossentropy")(label, nn::softmax(x)); };
+  EXPECT_FLOAT_EQ(softmax_loss(logits).item<float>(), 16.118095f);
+  EXPECT_FLOAT_EQ(function(softmax_loss)(logits).item<float>(), 110);
+  auto sigmoid_loss = [&](const Tensor& x) { return Loss("bce")(one_hot_label, sigmoid(x)); };
+  EXPECT_NEAR(sigmoid_loss(logits).item<float>(), 11.268924f, 1e-5);
+  EXPECT_FLOAT_EQ(function(sigmoid_loss)(logits).item<float>(), 37.68286f);
+  // Another op in between hides them, and so does the end of the function that they were made in.
+  auto hidden = [&](const Tensor& x) {
+    return Loss("categorical_crossentropy")(one_hot_label, identity(nn::softmax(x)));
+  };
+  EXPECT_FLOAT_EQ(function(hidden)(logits).item<float>(), 16.118095f);
+  Tensor outside = function([](const Tensor& x) { return activations::softmax(x); })(logits);
+  EXPECT_FLOAT_EQ(Loss("categorical_crossentropy")(one_hot_label, outside).item<float>(), 16.118095f);
+}
+
+TEST(Loss, WarnsOfLogitsThatAreNone) {
+  static std::string heard;
+  heard.clear();
+  WarningHandler before = set_warning_handler([](const char* text) { heard += text; });
+  Tensor p = activations::softmax(Tensor({{1.0f, 2.0f}}));
+  losses::categorical_crossentropy(Tensor({{1.0f, 0.0f}}), p, {.from_logits = true});
+  set_warning_handler(before);
+  EXPECT_EQ(
+      heard,
+      "`categorical_crossentropy` received `from_logits=True`, but the `output` argument was produced by a Softmax "
+      "activation and thus does not represent logits. Was this intended?");
 }
 
 TEST(Loss, TakesBatchesOfUnknownSize) {

@@ -60,7 +60,9 @@ TEST_P(MetricCase, IsThatOfKeras) {
   }
   for (size_t i = 0; i < updates.list().size(); ++i) {
     std::vector<Tensor> given = arguments(family, updates.list()[i]);
-    EXPECT_EQ(difference(metric(given[0], given[1], given[2]), family.tensor(one["results"].list()[i])), "") << i;
+    EXPECT_EQ(difference(metric(given[0], activated(one, given[1]), given[2]), family.tensor(one["results"].list()[i])),
+              "")
+        << i;
   }
   expect_variables(family, metric, one["variables"]);
   metric.reset_state();
@@ -77,7 +79,8 @@ TEST_P(MetricCase, IsTheSameWhenTraced) {
   const Metric metric = made(one["class"].text(), first.get_config());
   EXPECT_EQ(metric.get_config(), first.get_config());
   auto update = function([&](const std::vector<Tensor>& given) {
-    metric.update_state(given[0], given.size() > 1 ? given[1] : Tensor(), given.size() > 2 ? given[2] : Tensor());
+    metric.update_state(given[0], given.size() > 1 ? activated(one, given[1]) : Tensor(),
+                        given.size() > 2 ? given[2] : Tensor());
     return metric.result();
   });
   for (size_t i = 0; i < one["updates"].list().size(); ++i) {

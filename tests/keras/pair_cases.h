@@ -5,6 +5,7 @@
 #include <map>
 
 #include "tests/keras/cases.h"
+#include "thalweg/keras/activations.h"
 #include "thalweg/keras/metrics.h"
 #include "thalweg/thalweg.h"
 
@@ -25,6 +26,12 @@ inline std::vector<CaseNumber> case_numbers(const KerasCases& family) {
   return numbers;
 }
 inline std::string name_of_case(const ::testing::TestParamInfo<CaseNumber>& info) { return info.param.name; }
+
+/// The predictions that a case makes of y_pred: by an activation of Keras, where it names one.
+inline Tensor activated(const keras::Value& one, const Tensor& y_pred) {
+  if (!one.contains("activation") || one["activation"].is_none() || !y_pred.defined()) return y_pred;
+  return keras::Activation(one["activation"].text())(y_pred);
+}
 
 /// Calls what must be refused, and compares the class and, where Keras itself wrote it, the text of the error.
 template <class F> void expect_refused(const keras::Value& error, const F& call) {

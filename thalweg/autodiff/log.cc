@@ -321,6 +321,13 @@ void Log::access(const Tensor& handle) {
   if (i == WatchList::none || (watched_[i].tapes & tapes) != tapes) watched_.add(handle, tapes);
 }
 
+Tensor Log::input_behind(const Tensor& symbolic) {
+  const TensorImpl* t = symbolic.get();
+  if (!current_log || t->track != current_log->serial_) return {};
+  const Entry& e = current_log->entries_[current_log->entry_of(t)];
+  return e.op && e.inputs > 0 ? e.input_tensors()[0] : Tensor();
+}
+
 void Log::drop(Entry& e) {
   for (uint32_t i = 0; i < e.inputs + e.outputs; ++i) thalweg::release(e.tensors[i]);
   if (e.attrs) e.op->attrs->destroy(e.attrs);

@@ -93,6 +93,9 @@ class Log final : public Recorder {
   void access(const Tensor& handle) override;
   int orders() const override { return std::popcount(active_) + std::popcount(active_ & persistent_); }
 
+  /// The first input of the op that made a symbolic tensor, where an open tape of this thread follows it; else None.
+  static Tensor input_behind(const Tensor& symbolic);
+
   const std::vector<Entry>& entries() const { return entries_; }
   uint32_t num_slots() const { return static_cast<uint32_t>(slot_entries_.size()); }
   const WatchList& watched() const { return watched_; }

@@ -2,13 +2,18 @@
 
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 namespace thalweg {
 namespace {
 
+struct Beside {
+  Tensor mask, logits;
+  Tensor& at(Companion kind) { return kind == Companion::mask ? mask : logits; }
+};
 struct Companions {
   std::mutex mutex;
-  std::unordered_map<const TensorImpl*, Tensor> of;
+  std::unordered_map<const TensorImpl*, Beside> of;
 };
 // Never destroyed: tensors of static storage may go after it would.
 Companions& companions() {
@@ -16,36 +21,31 @@ Companions& companions() {
   return *all;
 }
 
-Tensor take(const TensorImpl* tensor) {
-  Companions& all = companions();
-  std::lock_guard lock(all.mutex);
-  auto found = all.of.find(tensor);
-  if (found == all.of.end()) return {};
-  Tensor taken = std::move(found->second);
-  all.of.erase(found);
-  return taken;  // dropped by the caller, outside of the lock: it may have a companion too
-}
-
 }  // namespace
 
-Tensor companion_of(const Tensor& tensor) {
+Tensor companion_of(const Tensor& tensor, Companion kind) {
   if (!tensor.defined() || !tensor.impl()->has_companion) return {};
   Companions& all = companions();
   std::lock_guard lock(all.mutex);
   auto found = all.of.find(tensor.get());
-  return found == all.of.end() ? Tensor() : found->second;
+  return found == all.of.end() ? Tensor() : found->second.at(kind);
 }
 
-void set_companion(const Tensor& tensor, const Tensor& companion) {
+void set_companion(const Tensor& tensor, const Tensor& companion, Companion kind) {
   TensorImpl* p = tensor.impl();
-  Tensor before = p->has_companion ? take(p) : Tensor();
-  p->has_companion = companion.defined();
-  if (!companion.defined()) return;
+  if (!companion.defined() && !p->has_companion) return;
+  Tensor before;  // dropped outside of the lock: it may have companions too
   Companions& all = companions();
   std::lock_guard lock(all.mutex);
-  all.of.insert_or_assign(p, companion);
+  before = std::exchange(all.of[p].at(kind), companion);
+  p->has_companion = true;
 }
 
-void detail::drop_companion(TensorImpl* tensor) { take(tensor); }
+void detail::drop_companions(TensorImpl* tensor) {
+  Companions& all = companions();
+  std::unique_lock lock(all.mutex);
+  auto gone = all.of.extract(tensor);
+  lock.unlock();
+}
 
 }  // namespace thalweg

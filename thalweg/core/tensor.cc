@@ -65,7 +65,7 @@ TensorImpl* TensorImpl::make() {
 
 void TensorImpl::destroy(TensorImpl* p) {
   if (p->has_companion) [[unlikely]]
-    detail::drop_companion(p);
+    detail::drop_companions(p);
   if (p->buffer) p->buffer->drop();
   else if (p->form == Form::slices) [[unlikely]] detail::destroy_slices(p);
   else if (is_object(p->dtype) && p->data) destroy_objects(p->dtype, p->data, static_cast<size_t>(p->shape.count()));

@@ -1,5 +1,6 @@
 #include "thalweg/keras/activations.h"
 
+#include "thalweg/core/companion.h"
 #include "thalweg/core/error.h"
 #include "thalweg/core/format.h"
 #include "thalweg/ops/casting.h"
@@ -11,6 +12,14 @@
 #include "thalweg/ops/selection.h"
 
 namespace thalweg::keras::activations {
+
+namespace {
+/// Losses of probabilities compute from the logits where these are known.
+Tensor with_logits(const Tensor& probabilities, const Tensor& logits) {
+  set_companion(probabilities, logits, Companion::logits);
+  return probabilities;
+}
+}  // namespace
 
 Tensor linear(const Tensor& x) { return x; }
 
@@ -35,7 +44,7 @@ Tensor gelu(const Tensor& x, const GeluOptions& options) { return nn::gelu(x, op
 Tensor swish(const Tensor& x) { return nn::silu(x); }
 Tensor silu(const Tensor& x) { return nn::silu(x); }
 Tensor mish(const Tensor& x) { return x * thalweg::tanh(nn::softplus(x)); }
-Tensor sigmoid(const Tensor& x) { return thalweg::sigmoid(x); }
+Tensor sigmoid(const Tensor& x) { return with_logits(thalweg::sigmoid(x), x); }
 Tensor hard_sigmoid(const Tensor& x) { return clip_by_value(x * 0.2 + 0.5, 0.0, 1.0); }
 Tensor tanh(const Tensor& x) { return thalweg::tanh(x); }
 Tensor softplus(const Tensor& x) { return nn::softplus(x); }
@@ -48,9 +57,9 @@ Tensor softmax(const Tensor& x, const SoftmaxOptions& options) {
                      (x.is_symbolic()
                           ? "shape " + x.shape().str()
                           : format_values(x.dtype(), x.shape(), x.mutable_data<const void>(), FormatStyle::str)));
-  if (options.axis.is_single()) return nn::softmax(x, {.axis = options.axis.axes()[0]});
+  if (options.axis.is_single()) return with_logits(nn::softmax(x, {.axis = options.axis.axes()[0]}), x);
   Tensor powers = exp(x - reduce_max(x, {.axis = options.axis, .keepdims = true}));
-  return powers / reduce_sum(powers, {.axis = options.axis, .keepdims = true});
+  return with_logits(powers / reduce_sum(powers, {.axis = options.axis, .keepdims = true}), x);
 }
 Tensor log_softmax(const Tensor& x) { return nn::log_softmax(x); }
 

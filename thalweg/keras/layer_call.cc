@@ -76,12 +76,9 @@ void clear_losses(LayerInterface& layer) {
 Nest masks_of(const Nest& inputs) {
   if (inputs.is_tensor()) return Nest(companion_of(inputs.tensor()));
   bool any = false;
-  std::vector<Tensor> flat = inputs.flatten();
-  for (const Tensor& t : flat) any |= t.impl()->has_companion;
-  if (!any) return {};
   std::vector<Nest> masks;
-  for (const Tensor& t : flat) masks.emplace_back(companion_of(t));
-  return Nest::list(std::move(masks));
+  for (const Tensor& t : inputs.flatten()) any |= masks.emplace_back(companion_of(t)).is_tensor();
+  return any ? Nest::list(std::move(masks)) : Nest();
 }
 
 void put_masks(const Nest& outputs, const Nest& masks) {

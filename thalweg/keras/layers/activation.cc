@@ -1,6 +1,7 @@
 #include "thalweg/keras/layers/activation.h"
 
 #include "thalweg/core/error.h"
+#include "thalweg/keras/activations.h"
 #include "thalweg/ops/activation.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/clipping.h"
@@ -152,7 +153,7 @@ Tensor masked_softmax(const Tensor& x, const Tensor& mask, const Axis& axis) {
     logits = x + (one - cast(mask, x.dtype())) * cast(Tensor(low), x.dtype());
   }
   if (axis.axes().size() > 1) return exp(logits - reduce_logsumexp(logits, {.axis = axis, .keepdims = true}));
-  return nn::softmax(logits, {.axis = axis.given() ? axis.axes()[0] : -1});
+  return activations::softmax(logits, {.axis = axis.given() ? axis : Axis(-1)});
 }
 
 Layer ReLU(const ReLUOptions& options) { return ReLULayer{options}; }

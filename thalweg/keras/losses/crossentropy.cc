@@ -1,5 +1,8 @@
+#include "thalweg/autodiff/log.h"
 #include "thalweg/core/companion.h"
 #include "thalweg/core/error.h"
+#include "thalweg/core/warning.h"
+#include "thalweg/graph/tracer.h"
 #include "thalweg/keras/loss_support.h"
 #include "thalweg/keras/losses.h"
 #include "thalweg/ops/casting.h"
@@ -19,6 +22,34 @@ namespace {
 
 Tensor keep_off_bounds(const Tensor& probabilities) { return clip_by_value(probabilities, fuzz, 1 - fuzz); }
 
+/// What the op that made probabilities in the function being traced had as its input, where it is that op; else None.
+Tensor input_of_op(const Tensor& probabilities, const char* op) {
+  graph::GraphTracer* tracer = graph::current_tracer();
+  if (!tracer || !probabilities.is_symbolic()) return {};
+  const graph::Origin origin = graph::origin_of(*probabilities.impl());
+  if (origin.graph != tracer->graph().serial() || origin.node->is_constant() || origin.node->op->name != op) return {};
+  // A tape goes back by the tensor that it saw.
+  Tensor recorded = autodiff::Log::input_behind(probabilities);
+  return recorded.defined() ? recorded : tracer->tensor_of(origin.node->inputs[0]);
+}
+
+/// Predictions of a model: logits, or probabilities.
+struct Predictions {
+  Tensor values;
+  bool are_logits;
+};
+/// As Keras does, logits stand in for the probabilities that were just made of them: numbers that probabilities are
+/// too coarse for are not lost. Those of Keras's activations are known always, those of the op in traced functions.
+Predictions look_through(const Tensor& output, bool from_logits, const char* op, const char* function) {
+  Tensor logits = companion_of(output, Companion::logits);
+  if (!logits.defined()) logits = input_of_op(output, op);
+  if (!logits.defined()) return {output, from_logits};
+  if (from_logits)
+    warn(std::string("`") + function + "` received `from_logits=True`, but the `output` argument was produced by a " +
+         op + " activation and thus does not represent logits. Was this intended?");
+  return {logits, true};
+}
+
 /// Labels of yes-or-no questions, moved towards one half.
 Tensor smooth_binary(const Tensor& labels, double smoothing) {
   return smoothing == 0 ? labels : labels * (1 - smoothing) + 0.5 * smoothing;
@@ -34,8 +65,9 @@ Tensor smooth_categorical(const Tensor& labels, double smoothing, int64_t axis) 
 
 /// Element by element.
 Tensor binary_terms(const Tensor& labels, const Tensor& output, bool from_logits) {
-  if (from_logits) return nn::sigmoid_cross_entropy_with_logits(labels, output);
-  Tensor p = keep_off_bounds(output);
+  auto [values, are_logits] = look_through(output, from_logits, "Sigmoid", "binary_crossentropy");
+  if (are_logits) return nn::sigmoid_cross_entropy_with_logits(labels, values);
+  Tensor p = keep_off_bounds(values);
   return -(labels * log(p + fuzz) + (1.0 - labels) * log(1.0 - p + fuzz));
 }
 
@@ -61,8 +93,9 @@ Tensor categorical_crossentropy(const Tensor& y_true, const Tensor& y_pred,
                                 const CategoricalCrossentropyFunctionOptions& options) {
   Tensor labels = smooth_categorical(cast(y_true, y_pred.dtype()), options.label_smoothing, options.axis);
   check_compatible(labels.shape(), y_pred.shape());
-  if (options.from_logits) return nn::softmax_cross_entropy_with_logits(labels, y_pred, {.axis = options.axis});
-  Tensor p = keep_off_bounds(y_pred / reduce_sum(y_pred, {.axis = options.axis, .keepdims = true}));
+  auto [values, are_logits] = look_through(y_pred, options.from_logits, "Softmax", "categorical_crossentropy");
+  if (are_logits) return nn::softmax_cross_entropy_with_logits(labels, values, {.axis = options.axis});
+  Tensor p = keep_off_bounds(values / reduce_sum(values, {.axis = options.axis, .keepdims = true}));
   return -reduce_sum(labels * log(p), {.axis = options.axis});
 }
 
@@ -71,7 +104,8 @@ Tensor categorical_focal_crossentropy(const Tensor& y_true, const Tensor& y_pred
   // Keras counts classes along the last axis here, whatever the axis is.
   Tensor labels = smooth_categorical(cast(y_true, y_pred.dtype()), options.label_smoothing, -1);
   check_compatible(labels.shape(), y_pred.shape());
-  Tensor p = options.from_logits ? nn::softmax(y_pred, {.axis = options.axis}) : y_pred;
+  auto [values, are_logits] = look_through(y_pred, options.from_logits, "Softmax", "categorical_focal_crossentropy");
+  Tensor p = are_logits ? nn::softmax(values, {.axis = options.axis}) : values;
   p = keep_off_bounds(p / reduce_sum(p, {.axis = options.axis, .keepdims = true}));
   return reduce_sum(pow(1.0 - p, options.gamma) * options.alpha * (-labels * log(p)), {.axis = options.axis});
 }
@@ -80,7 +114,8 @@ Tensor sparse_categorical_crossentropy(const Tensor& y_true, const Tensor& y_pre
                                        const SparseCategoricalCrossentropyFunctionOptions& options) {
   const int rank = y_pred.rank();
   Tensor labels = cast(y_true, DType::int64);
-  Tensor logits = options.from_logits ? y_pred : log(keep_off_bounds(y_pred));
+  auto [values, are_logits] = look_through(y_pred, options.from_logits, "Softmax", "sparse_categorical_crossentropy");
+  Tensor logits = are_logits ? values : log(keep_off_bounds(values));
   if (rank < 0 && options.axis != -1)
     throw ValueError("Cannot compute sparse categorical crossentropy with `axis=" + std::to_string(options.axis) +
                      "` on an output tensor with unknown rank");
