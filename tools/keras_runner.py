@@ -19,7 +19,8 @@ import tensorflow as tf
 Result = collections.namedtuple("Result", "cases data failures")
 KINDS = {
     "layers": keras_layers.run, "losses": keras_parts.run_loss, "metrics": keras_parts.run_metric,
-    "functions": keras_parts.run_function, "optimizers": keras_optimizers.run, "schedules": keras_optimizers.run_schedule,
+    "functions": keras_parts.run_function, "optimizers": keras_optimizers.run,
+    "legacy": keras_optimizers.run_legacy, "schedules": keras_optimizers.run_schedule,
     "initializers": keras_parts.run_initializer, "regularizers": keras_parts.run_regularizer,
     "constraints": keras_parts.run_constraint, "activations": keras_parts.run_activation, "curves": keras_curves.run,
     "models": keras_models.run, "callbacks": keras_callbacks.run, "training": keras_training.run,

@@ -41,7 +41,9 @@ struct Row {
     return made;
   }
   /// All steps, by `apply(optimizer, gradients, variables)`; compares everything that Keras says.
-  template <class F> void check(const F& apply) const {
+  template <class F> void check(const F& apply, bool in_function = false) const {
+    const Value& own = in_function && !row["in_function"].is_none() ? row["in_function"] : row;
+
     const double tolerance = row["tolerance"].is_none() ? -1 : row["tolerance"].number();
     Optimizer made = optimizer();
     EXPECT_EQ(made.name(), row["name"].text());
@@ -52,14 +54,14 @@ struct Row {
         gradients.push_back(value.is_none() ? Tensor() : gradient(value));
       apply(made, gradients, w);
       for (size_t i = 0; i < w.size(); ++i)
-        EXPECT_EQ(difference(w[i].value(), family.tensor(row["after"].list()[step].list()[i]), tolerance), "")
+        EXPECT_EQ(difference(w[i].value(), family.tensor(own["after"].list()[step].list()[i]), tolerance), "")
             << "step " << step << ", " << w[i].name();
       EXPECT_FLOAT_EQ(made.learning_rate().item<float>(),
                       static_cast<float>(row["learning_rates"].list()[step].number()));
     }
     EXPECT_EQ(made.iterations().item<int64_t>(), row["iterations"].integer());
     const std::vector<Variable> state = made.variables();
-    const Value::List& wanted = row["state"].list();
+    const Value::List& wanted = own["state"].list();
     ASSERT_EQ(state.size(), wanted.size());
     for (size_t i = 0; i < state.size(); ++i) {
       EXPECT_EQ(state[i].name(), wanted[i]["name"].text());
@@ -67,7 +69,7 @@ struct Row {
     }
     expect_config(row, made);
     made.finalize_variable_values(w);
-    for (size_t i = 0; i < w.size() && !row["finalized"].is_none(); ++i)
+    for (size_t i = 0; i < w.size() && !row["finalized"].is_none() && &own == &row; ++i)
       EXPECT_EQ(difference(w[i].value(), family.tensor(row["finalized"].list()[i]), tolerance), "");
   }
 };
@@ -89,7 +91,7 @@ TEST(Optimizers, StepAsKerasDoes) {
 TEST(Optimizers, StepTheSameInsideFunctions) {
   KerasCases family("optimizers");
   for (const Value& row : family.cases()) {
-    if (!row["error"].is_none()) continue;
+    if (!row["error"].is_none() || row["in_function"].is_text()) continue;
     SCOPED_TRACE(KerasCases::describe(row));
     // Gradients that come and go are other calls.
     std::map<std::vector<bool>, std::shared_ptr<Function<Tensor(const std::vector<Tensor>&)>>> steps;
@@ -126,7 +128,8 @@ TEST(Optimizers, StepTheSameInsideFunctions) {
                   return optimizer.apply_gradients(whole, variables).value();
                 });
           (*step)(parts);
-        });
+        },
+        true);
   }
 }
 

@@ -87,6 +87,11 @@ OptimizerInterface& current_optimizer() {
   return *current->optimizer;
 }
 
+bool is_built_by_traced_step() {
+  const Step* step = current ? current->outer : nullptr;
+  return step && step->optimizer == current->optimizer && step->rate.is_symbolic();
+}
+
 std::span<const Tensor> once_per_step(DType dtype, const std::function<std::vector<Tensor>()>& make) {
   static_cast<void>(current_optimizer());
   Step& step = *current;

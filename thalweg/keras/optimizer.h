@@ -110,6 +110,8 @@ class THALWEG_API OptimizerInterface : public Object, public std::enable_shared_
 THALWEG_API Variable add_slot(const Variable& variable, const std::string& name, const Tensor& initial_value = {});
 /// The optimizer whose step is being made, for its rate and its number of steps.
 THALWEG_API OptimizerInterface& current_optimizer();
+/// Whether a step inside of a function that is being traced makes the slots: for build().
+THALWEG_API bool is_built_by_traced_step();
 /// Scalars that all variables of a dtype share, such as powers of beta: made at the first call of a step only.
 THALWEG_API std::span<const Tensor> once_per_step(DType dtype, const std::function<std::vector<Tensor>()>& make);
 /// An option as a scalar of a variable's dtype. Keras reads most options as float32 first: so does `option_scalar`.
