@@ -8,6 +8,7 @@
 #include "thalweg/keras/keras.h"
 #include "thalweg/keras/loss_scale.h"
 #include "thalweg/python/convert.h"
+#include "thalweg/python/gradients.h"
 #include "thalweg/python/keras_core.h"
 
 namespace thalweg::python {
@@ -160,7 +161,7 @@ class PyOptimizer : public keras::OptimizerInterface, public PythonBacked<keras:
     });
   }
   void update_step(const Tensor& gradient, const Variable& variable, size_t) override {
-    with_python([&] { me().attr("update_step")(nb::steal(wrap(gradient)), wrap_variable_object(variable)); });
+    with_python([&] { me().attr("update_step")(nb::steal(wrap_gradient(gradient)), wrap_variable_object(variable)); });
   }
 };
 
@@ -419,7 +420,7 @@ void define_keras_objects(nb::module_& module) {
   });
   define(module, "apply_gradients", [](Core& core, nb::handle gradients, nb::handle variables) {
     std::vector<Tensor> values;
-    for (nb::handle item : gradients) values.push_back(item.is_none() ? Tensor() : natural_tensor(item.ptr()));
+    for (nb::handle item : gradients) values.push_back(to_gradient(item.ptr()));
     as_interface<keras::OptimizerInterface>(core)->apply_gradients(values, to_variables(variables));
   });
   define(module, "optimizer_build", [](Core& core, nb::handle variables) {

@@ -14,11 +14,10 @@
 #include "thalweg/ops/indexed_slices.h"
 #include "thalweg/ops/shaping.h"
 #include "thalweg/python/convert.h"
+#include "thalweg/python/gradients.h"
 
 namespace thalweg::python {
-namespace {
 
-// A gradient as Python sees it: None, an IndexedSlices, or a tensor (new reference).
 PyObject* wrap_gradient(Tensor gradient) {
   if (!is_indexed_slices(gradient)) return wrap(std::move(gradient));
   const IndexedSlices& slices = indexed_slices(gradient);
@@ -29,7 +28,6 @@ PyObject* wrap_gradient(Tensor gradient) {
       PyObject_CallFunctionObjArgs(hook(Hook::indexed_slices), values.ptr(), indices.ptr(), shape.ptr(), nullptr));
 }
 
-// What Python gives as a gradient.
 Tensor to_gradient(PyObject* object) {
   if (object == Py_None) return {};
   if (is_tensor(object)) return tensor_of(object);
@@ -40,6 +38,8 @@ Tensor to_gradient(PyObject* object) {
                        natural_tensor(nb::object(slices.attr("indices")).ptr()),
                        shape.is_none() ? Tensor() : natural_tensor(shape.ptr())};
 }
+
+namespace {
 
 // A tensor, or the handle of a variable. The error is what TensorFlow says of an object that is neither.
 const Tensor& source_of(PyObject* object) {

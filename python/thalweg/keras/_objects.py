@@ -46,7 +46,7 @@ class Described:
         return config
 
     def __getattr__(self, name):
-        core = self.__dict__.get("_core")
+        core = self.__dict__.get("_inner", self.__dict__.get("_core"))
         if core is None or name.startswith("__"):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         try:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import thalweg as tf
 from thalweg._variable import Variable
 from thalweg.dtypes import as_dtype
 from thalweg.keras._functions import fill
@@ -25,8 +26,21 @@ class Metric(Described):
         config = {key: value for key, value in config.items() if value is not None or key not in ("name", "dtype")}
         if "dtype" in config:
             config["dtype"] = as_dtype(config["dtype"]).name
-        self.__dict__["_core"] = _engine.make("metric", self._engine_name, config)
-        _engine.remember(self._core, self)
+        made = _engine.make("metric", self._engine_name, config)
+        if not any(getattr(type(self), name) is not getattr(Metric, name)
+                   for name in ("update_state", "result", "reset_state")):
+            self.__dict__["_core"] = made
+            _engine.remember(made, self)
+            return
+        # A class of the program that does something in another way than the engine's: the engine calls it.
+        self.__dict__["_inner"] = made
+        self.__dict__["_core"] = _engine.python_metric(self, made.name, as_dtype(config.get("dtype", "float32")))
+        for variable in _engine.metric_variables(made):
+            _engine.metric_add_weight(self._core, variable)
+
+    @property
+    def _engine_core(self):
+        return self.__dict__.get("_inner", self.__dict__["_core"])
 
     @property
     def name(self):
@@ -74,16 +88,16 @@ class Metric(Described):
                 args.append(value)
         if kwargs:
             raise TypeError(f"update_state() got an unexpected keyword argument '{next(iter(kwargs))}'")
-        _engine.metric_update(self._core, *args)
+        _engine.metric_update(self._engine_core, *args)
 
     def result(self):
         if self._engine_name is None:
             raise NotImplementedError("Must be implemented in subclasses.")
-        return _engine.metric_result(self._core)
+        return _engine.metric_result(self._engine_core)
 
     def reset_state(self):
         if self._engine_name is not None:
-            return _engine.metric_reset(self._core)
+            return _engine.metric_reset(self._engine_core)
         for variable in self.variables:
             variable.assign(np.zeros(variable.shape.as_list(), variable.dtype.as_numpy_dtype))
 
@@ -106,7 +120,7 @@ class Metric(Described):
 
     def get_config(self):
         if self._engine_name is not None:
-            return self._core.get_config()
+            return self._engine_core.get_config()
         return {"name": self.name, "dtype": self.dtype}
 
 
@@ -121,6 +135,41 @@ def _engine_metric(core):
     made.__dict__["_core"] = core
     made.__dict__["_engine_name"] = core.class_name
     return made
+
+
+class MeanMetricWrapper(_classes["Mean"]):
+    """The mean of what a function of y_true and y_pred gives; further arguments are the function's."""
+
+    def __init__(self, fn, name=None, dtype=None, **kwargs):
+        super().__init__(name=_engine.unique_name("mean_metric_wrapper") if name is None else name, dtype=dtype)
+        self._dtype = as_dtype(dtype or "float32").name
+        self._fn, self._fn_kwargs = fn, kwargs
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        """Takes in a batch."""
+        y_true, y_pred = (tf.cast(value, self._dtype) for value in (y_true, y_pred))
+        rank = len(y_pred.shape) - len(y_true.shape)
+        if rank == 1 and y_pred.shape[-1] == 1:
+            y_pred = tf.squeeze(y_pred, -1)
+        elif rank == -1 and y_true.shape[-1] in (1, None):
+            y_true = tf.squeeze(y_true, -1)
+        values = self._fn(y_true, y_pred, **self._fn_kwargs)
+        mask = _engine.mask_of(values)
+        if mask is not None:
+            mask = tf.cast(mask, values.dtype)
+            sample_weight = mask if sample_weight is None else tf.cast(sample_weight, values.dtype) * mask
+        super().update_state(values, sample_weight=sample_weight)
+
+    def get_config(self):
+        if type(self) is MeanMetricWrapper:
+            return {"name": self.name, "dtype": self.dtype, "fn": self._fn, **self._fn_kwargs}
+        return {"name": self.name, "dtype": self.dtype, **self._fn_kwargs}
+
+    @classmethod
+    def from_config(cls, config):
+        config = dict(config)
+        fn = config.pop("fn", None)
+        return cls(get(fn), **config) if cls is MeanMetricWrapper else cls(**config)
 
 
 def get(identifier):

@@ -137,15 +137,22 @@ class Model(Layer):
             options |= _data.validation(validation_data, validation_batch_size or batch_size)
         for listener in listeners:
             listener.begin(self)
-        if _data.is_batches(x):
-            if y is not None:
-                raise ValueError(f"`y` argument is not supported when using {_data.describe(x)} as input.")
-            batches = _data.Batches(x)
-            made = _engine.fit_batches(self._core, batches.start, batches.steps, options)
-        else:
-            options |= {"batch_size": batch_size, "sample_weight": _data.arrays(sample_weight),
-                        "validation_batch_size": validation_batch_size}
-            made = _engine.fit(self._core, _data.arrays(x), _data.arrays(y), options)
+        try:
+            if _data.is_batches(x):
+                if y is not None:
+                    raise ValueError(f"`y` argument is not supported when using {_data.describe(x)} as input.")
+                batches = _data.Batches(x)
+                made = _engine.fit_batches(self._core, batches.start, batches.steps, options)
+            else:
+                options |= {"batch_size": batch_size, "sample_weight": _data.arrays(sample_weight),
+                            "validation_batch_size": validation_batch_size}
+                made = _engine.fit(self._core, _data.arrays(x), _data.arrays(y), options)
+        except KeyboardInterrupt:
+            self._keep(history, _engine.fit_history(self._core))
+            raise
+        return self._keep(history, made)
+
+    def _keep(self, history, made):
         history.finish(self, *made)
         self.__dict__["history"] = history
         return history

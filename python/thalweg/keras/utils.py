@@ -76,13 +76,12 @@ def pad_sequences(sequences, maxlen=None, dtype="int32", padding="pre", truncati
 
 def set_random_seed(seed):
     """Seeds everything that draws: Python's random, NumPy and the engine."""
-    import thalweg
-
     if not isinstance(seed, int):
-        raise ValueError(f"`seed` must be an integer. Received: seed={seed!r} (of type {type(seed)})")
+        raise ValueError("Expected `seed` argument to be an integer. "
+                         f"Received: seed={seed} (of type {type(seed)})")
     random.seed(seed)
     np.random.seed(seed)
-    thalweg.random.set_seed(seed)
+    keras_utils.set_random_seed(seed)
 
 
 def get_file(fname=None, origin=None, untar=False, md5_hash=None, file_hash=None, cache_subdir="datasets",

@@ -146,4 +146,4 @@ def deserialize(config, custom_objects=None):
     return _deserialize("optimizer", config, custom_objects)
 
 
-from thalweg.keras.optimizers import legacy, schedules  # noqa: E402: they come from what stands above
+from thalweg.keras.optimizers import experimental, legacy, schedules  # noqa: E402: they come from what stands above

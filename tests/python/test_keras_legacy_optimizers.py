@@ -1,0 +1,80 @@
+"""The optimizers of older programs, against what Keras gives for them."""
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+
+import thalweg as tf
+from thalweg.keras import layers
+from thalweg.keras.optimizers import legacy
+
+GOLDEN = pathlib.Path(__file__).parent.parent / "golden" / "keras" / "legacy_optimizers.npz"
+with np.load(GOLDEN) as _arrays:
+    CASES = json.loads(_arrays["manifest"].tobytes())["cases"]
+    DATA = _arrays["data"].tobytes()
+
+
+def array(reference):
+    start = reference["offset"]
+    return np.frombuffer(DATA[start:start + reference["bytes"]], reference["dtype"]).reshape(reference["shape"])
+
+
+def gradient(reference):
+    if reference is None or "indices" not in reference:
+        return None if reference is None else tf.constant(array(reference))
+    return tf.IndexedSlices(tf.constant(array(reference["values"])), tf.constant(array(reference["indices"])),
+                            tf.constant(reference["dense_shape"]))
+
+
+def rounded(config):
+    """Numbers with the digits that a float32 has."""
+    if isinstance(config, dict):
+        return {key: rounded(value) for key, value in config.items()}
+    return float(f"{config:.6g}") if isinstance(config, float) else config
+
+
+def made(case):
+    return getattr(legacy, case["class"]).from_config(case["config"])
+
+
+@pytest.mark.parametrize("traced", [False, True], ids=["eager", "traced"])
+@pytest.mark.parametrize("case", [case for case in CASES if case["error"] is None],
+                         ids=lambda case: f"{case['class']}-{case['row']}")
+def test_steps(case, traced):
+    optimizer = made(case)
+    variables = [tf.Variable(array(one["value"]), name=one["name"][:-2]) for one in case["variables"]]
+
+    def apply(gradients):
+        optimizer.apply_gradients(zip(gradients, variables))
+
+    step = tf.function(apply) if traced else apply
+    for references, after in zip(case["gradients"], case["after"]):
+        step([gradient(reference) for reference in references])
+        for variable, expected in zip(variables, after):
+            np.testing.assert_allclose(variable.numpy(), array(expected), 2e-6, 2e-6)
+    assert optimizer.iterations.numpy() == case["iterations"]
+    assert rounded(optimizer.get_config()) == rounded(case["get_config"])
+    if "schedule_decay" not in case["config"]:  # which Keras forgets, too
+        assert type(optimizer).from_config(optimizer.get_config()).get_config() == optimizer.get_config()
+    for weight, expected in zip(optimizer.weights, case["state"], strict=True):
+        np.testing.assert_allclose(weight.numpy(), array(expected["value"]), 2e-6, 2e-6, err_msg=expected["name"])
+    assert [weight.name for weight in optimizer.weights[1:]] == [one["name"] for one in case["state"][1:]]
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case["error"] is not None],
+                         ids=lambda case: f"{case['class']}-{case['row']}")
+def test_what_is_refused(case):
+    with pytest.raises(ValueError) as refused:
+        made(case)
+    assert str(refused.value) == case["error"]["message"]
+
+
+def test_fit():
+    model = tf.keras.Sequential([layers.Dense(1, kernel_initializer="zeros", input_shape=(3,))])
+    model.compile(legacy.SGD(lr=0.1, decay=0.5, momentum=0.5), "mse")
+    x = np.sin(np.arange(60.0)).reshape(20, 3).astype(np.float32)
+    losses = model.fit(x, x.sum(axis=1, keepdims=True), epochs=3, verbose=0, shuffle=False).history["loss"]
+    assert losses[2] < losses[0]
+    assert model.optimizer.lr.numpy() == np.float32(0.1)
