@@ -1,9 +1,11 @@
 // fit, evaluate and predict against Keras, and what is printed on the way.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <csignal>
 #include <regex>
+#include <thread>
 
 #include "tests/keras/cases.h"
 #include "tests/keras/model_cases.h"
@@ -103,14 +105,38 @@ FitOptions fit_options(const Value& value) {
 
 Nest nest_of(const Value& value) { return value.is_none() ? Nest() : cases().nest(value); }
 
+/// Without the place in the program, which differs from build to build.
+std::string text_of(const Error& error) {
+  return std::regex_replace(error.what(), std::regex(R"( made at [^\n]*)"), "");
+}
+/// What a call says when it is refused.
+template <class F> std::string refusal(const F& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return std::string(error.type()) + ": " + text_of(error);
+  }
+  return "nothing was thrown";
+}
+
 void expect_error(const Error& error, const std::string& expected) {
-  const std::string got = error.what();
+  const std::string got = text_of(error);
   if (expected.starts_with("Data cardinality") || expected.starts_with("Training data contains")) {
     EXPECT_EQ(got, expected);
-  } else if (size_t at = expected.find("found shape="); at != std::string::npos) {
-    EXPECT_EQ(got.substr(0, at), expected.substr(0, at));
-  } else if (expected.starts_with("Received a label value")) {
-    EXPECT_NE(got.find("label 3"), std::string::npos) << got;
+  } else if (expected.find("found shape=") != std::string::npos) {
+    // Keras does not know the size of a batch when it looks.
+    EXPECT_EQ(std::regex_replace(got, std::regex(R"(found shape=\(\d+)"), "found shape=(None"), expected);
+  } else if (expected.starts_with("Received a label value of 3 which is outside the valid range of [0, 3)")) {
+    EXPECT_EQ(got,
+              "SparseSoftmaxCrossEntropyWithLogits: label 3 at 0 is out of range: it must lie in [0, 3) (inputs: "
+              "float32[6, 3], int64[6]) [[node loss_of_output_0/SparseSoftmaxCrossEntropyWithLogits]]\n"
+              "  in the loss 'sparse_categorical_crossentropy'");
+  } else {
+    // Names that are unknown: this engine says which are known.
+    EXPECT_TRUE(
+        std::regex_search(got, std::regex("^unknown (loss|optimizer|metric) 'no_such_(loss|optimizer|metric)'")))
+        << got << "\n"
+        << expected;
   }
 }
 
@@ -285,6 +311,65 @@ TEST(Fit, InterruptsEndItAndKeepTheHistory) {
   EXPECT_THROW(model.fit(x, y, {.epochs = 5, .verbose = 0, .callbacks = {interrupt}}), KeyboardInterrupt);
   EXPECT_EQ(model.history().epoch, (std::vector<int>{0, 1}));
   EXPECT_EQ(model.fit(x, y, {.epochs = 1, .verbose = 0}).epoch.size(), 1u);
+}
+
+TEST(Fit, EndsAfterTheBatchThatAnInterruptFallsInto) {
+  std::signal(SIGINT, SIG_DFL);
+  Sequential model = small_model();
+  int64_t steps = 0;
+  bool ended = false;
+  auto raise_in_second = [](int64_t batch, const Logs&) {
+    if (batch == 1) std::thread([] { kill(getpid(), SIGINT); }).join();
+  };
+  auto interrupt = callbacks::LambdaCallback({.on_batch_begin = raise_in_second,
+                                              .on_batch_end = [&](int64_t, const Logs&) { ++steps; },
+                                              .on_train_end = [&](const Logs&) { ended = true; }});
+  Tensor x = ones({8, 2}), y = ones({8, 1});
+  EXPECT_THROW(model.fit(x, y, {.batch_size = 2, .verbose = 0, .callbacks = {interrupt}}), KeyboardInterrupt);
+  EXPECT_EQ(steps, 2);
+  EXPECT_FALSE(ended);
+  EXPECT_TRUE(model.history().epoch.empty());
+  EXPECT_EQ(model.optimizer().iterations().item<int64_t>(), 2);
+  struct sigaction now = {};
+  sigaction(SIGINT, nullptr, &now);
+  EXPECT_EQ(now.sa_handler, SIG_DFL);
+}
+
+TEST(Fit, SaysWhatDoesNotFit) {
+  backend::clear_session();
+  Tensor input = Input({4}), x = ones({6, 4}), score = ones({6, 1}), label = zeros({6}, {.dtype = DType::int64});
+  Model model(input, {layers::Dense(1, {.name = "score"})(input),
+                      layers::Dense(3, {.activation = "softmax", .name = "label"})(input)});
+  auto fit = [&](const Nest& inputs, const Nest& labels) {
+    return refusal([&] { model.fit(inputs, labels, {.verbose = 0}); });
+  };
+  EXPECT_EQ(fit(x, Nest::list({score, label})),
+            "RuntimeError: You must compile your model before training/testing. Use `model.compile(optimizer, loss)`. "
+            "The model is 'model'.");
+  model.compile({.optimizer = "sgd", .loss = {"mse", "sparse_categorical_crossentropy"}});
+  EXPECT_EQ(fit(x, Nest::list({score, label - int64_t{1}})),
+            "InvalidArgumentError: SparseSoftmaxCrossEntropyWithLogits: label -1 at 0 is out of range: it must lie in "
+            "[0, 3) (inputs: float32[6, 3], int64[6]) [[node loss_of_output_1/SparseSoftmaxCrossEntropyWithLogits]]\n"
+            "  in the loss 'sparse_categorical_crossentropy' of output 'label'");
+  EXPECT_EQ(fit(x, Nest::list({ones({6, 3}), ones({6, 2})})),
+            "ValueError: `labels.shape` must equal `logits.shape` except for the last dimension. Received: "
+            "labels.shape=(12,) and logits.shape=(6, 3)\n  in the loss 'sparse_categorical_crossentropy' of output "
+            "'label': the labels are float32(6, 2), the predictions float32(6, 3)");
+  EXPECT_EQ(fit(x, Nest::list({score})), "ValueError: the model has 2 outputs, but y has 1 items: [Tensor]");
+  EXPECT_EQ(fit(x, score), "ValueError: the model has 2 outputs, but y is one tensor: give a list or a dict");
+  EXPECT_EQ(fit(x, Nest::dict({{"score", score}, {"labl", label}})),
+            "ValueError: Found unexpected keys that do not correspond to any Model output: 'labl'. Expected: 'score', "
+            "'label'");
+  EXPECT_EQ(fit(ones({6, 5}), Nest::list({score, label})),
+            "ValueError: Input 0 of layer \"model\" is incompatible with the layer: expected shape=(None, 4), found "
+            "shape=(6, 5)");
+  EXPECT_EQ(fit(Nest::list({x, x}), Nest::list({score, label})),
+            "ValueError: Layer \"model\" expects 1 input(s), but it received 2 input tensors. Inputs received: "
+            "[Tensor, Tensor]");
+  EXPECT_EQ(fit(x, Nest::list({score, ones({5})})),
+            "ValueError: Data cardinality is ambiguous:\n  x sizes: 6\n  y sizes: 6, 5\nMake sure all arrays contain "
+            "the same number of samples.");
+  EXPECT_EQ(model.fit(x, Nest::list({score, label}), {.verbose = 0}).epoch.size(), 1u);
 }
 
 TEST(Fit, RefusesWhatDoesNotFit) {

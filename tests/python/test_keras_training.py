@@ -1,5 +1,10 @@
 """compile, fit, evaluate, predict, and what takes part in them."""
 
+import random
+import re
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -182,3 +187,146 @@ def test_the_step_is_traced_once_for_each_size():
     before = len(traces)
     model.fit(X, Y, batch_size=8, epochs=3, verbose=0)
     assert len(traces) == before
+
+
+INTERRUPTED = """
+import os, signal, threading
+import numpy as np
+from thalweg import keras
+
+class Interrupt(keras.callbacks.Callback):
+    def on_train_batch_begin(self, batch, logs=None):
+        if self.model.optimizer.iterations.numpy() == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+x, y = np.ones((8, 2), np.float32), np.ones((8, 1), np.float32)
+model = keras.Sequential([keras.layers.Dense(1, input_shape=(2,))])
+model.compile("sgd", "mse")
+for callbacks in [Interrupt()], []:
+    if not callbacks:
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        model.fit(x, y, batch_size=4, epochs=10**9, verbose=0, callbacks=callbacks)
+    except KeyboardInterrupt:
+        epochs = len(model.history.epoch)
+        assert epochs == len(model.history.history["loss"])
+        print(epochs == 1 if callbacks else epochs > 1)
+print(model.fit(x, y, verbose=0).epoch)
+"""
+
+
+def test_an_interrupt_ends_training_and_keeps_the_history():
+    ran = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False)
+    assert (ran.stdout, ran.stderr) == ("True\nTrue\n[0]\n", "")
+
+
+REPEATED = """
+import random, sys
+import numpy as np
+import thalweg as tf
+tf.config.threading.set_intra_op_parallelism_threads(int(sys.argv[1]))
+from thalweg import keras
+keras.utils.set_random_seed(5)
+model = keras.Sequential([keras.layers.Dense(64, activation="relu", input_shape=(400,)), keras.layers.Dropout(0.4),
+                          keras.layers.Dense(3, activation="softmax")])
+model.compile("adam", "sparse_categorical_crossentropy")
+x, y = np.random.rand(600, 400).astype(np.float32), np.random.randint(3, size=600)
+history = model.fit(x, y, epochs=2, verbose=0).history["loss"]
+print(random.random(), history, [weight.tobytes().hex() for weight in model.get_weights()])
+"""
+
+
+def test_the_same_seed_gives_the_same_training():
+    ran = [subprocess.run([sys.executable, "-c", REPEATED, threads], capture_output=True, text=True, check=True).stdout
+           for threads in ("1", "2", "2")]
+    assert ran[0] == ran[1] == ran[2]
+
+
+def test_seeds_give_the_weights_of_keras():
+    keras.utils.set_random_seed(7)
+    model = keras.Sequential([layers.Dense(3, input_shape=(2,))])
+    kernel = [[-0.40001481771469116, 0.5036206245422363, 0.9944791793823242],
+              [-0.3734724521636963, -0.24597936868667603, 0.036820173263549805]]
+    assert model.get_weights()[0].tolist() == kernel
+    assert (random.random(), np.random.rand()) == (0.32383276483316237, 0.07630828937395717)
+    with pytest.raises(ValueError, match="Expected `seed` argument to be an integer. Received: seed=1.5"):
+        keras.utils.set_random_seed(1.5)
+
+
+def refusal(call):
+    with pytest.raises((ValueError, RuntimeError, tf.errors.InvalidArgumentError)) as refused:
+        call()
+    return re.sub(" made at [^\n]*", "", str(refused.value))
+
+
+def test_what_does_not_fit_is_said():
+    keras.backend.clear_session()
+    inputs = keras.Input((4,))
+    model = keras.Model(inputs, [layers.Dense(1, name="score")(inputs),
+                                 layers.Dense(3, name="label", activation="softmax")(inputs)])
+    x, score, label = np.ones((6, 4)), np.ones((6, 1)), np.zeros(6, np.int64)
+
+    def fit(x, y):
+        return refusal(lambda: model.fit(x, y, verbose=0))
+
+    assert fit(x, [score, label]) == ("You must compile your model before training/testing. Use `model.compile("
+                                      "optimizer, loss)`. The model is 'model'.")
+    model.compile("sgd", ["mse", "sparse_categorical_crossentropy"])
+    assert fit(x, [score, label + 3]) == (
+        "SparseSoftmaxCrossEntropyWithLogits: label 3 at 0 is out of range: it must lie in [0, 3) (inputs: float32[6, 3], "
+        "int64[6]) [[node loss_of_output_1/SparseSoftmaxCrossEntropyWithLogits]]\n  in the loss "
+        "'sparse_categorical_crossentropy' of output 'label'")
+    assert fit(x, [score, np.ones((6, 2))]) == (
+        "`labels.shape` must equal `logits.shape` except for the last dimension. Received: labels.shape=(12,) and "
+        "logits.shape=(6, 3)\n  in the loss 'sparse_categorical_crossentropy' of output 'label': the labels are "
+        "float32(6, 2), the predictions float32(6, 3)")
+    assert fit(np.ones((6, 5)), [score, label]) == (
+        'Input 0 of layer "model" is incompatible with the layer: expected shape=(None, 4), found shape=(6, 5)')
+    assert fit(x, [score]) == "the model has 2 outputs, but y has 1 items: [Tensor]"
+    assert fit(x, [score, label[:5]]) == ("Data cardinality is ambiguous:\n  x sizes: 6\n  y sizes: 6, 5\nMake sure all "
+                                          "arrays contain the same number of samples.")
+
+
+def test_a_nan_is_no_error_unless_asked_for(capfd):
+    model = linear()
+    x = np.full_like(X, np.nan)
+    assert len(model.fit(x, Y, epochs=2, verbose=0).epoch) == 2
+    assert len(model.fit(x, Y, epochs=2, verbose=0, callbacks=[keras.callbacks.TerminateOnNaN()]).epoch) == 1
+    assert "Batch 0: Invalid loss, terminating training" in capfd.readouterr().out
+
+
+def test_metrics_that_change_one_of_the_engine():
+    class Rooted(keras.metrics.Mean):
+        def update_state(self, y_true, y_pred, sample_weight=None):
+            super().update_state(tf.abs(y_true - y_pred), sample_weight=sample_weight)
+
+        def result(self):
+            return tf.sqrt(super().result())
+
+    model = linear(metrics=[Rooted(name="rooted"), keras.metrics.MeanMetricWrapper(keras.metrics.mae, name="mine")])
+    logs = model.evaluate(X, Y, verbose=0, return_dict=True)
+    assert logs["rooted"] == pytest.approx(float(np.sqrt(np.mean(np.abs(Y)))), rel=1e-5)
+    assert logs["mine"] == pytest.approx(float(np.mean(np.abs(Y))), rel=1e-5)
+
+
+def test_mean_metric_wrapper():
+    metric = keras.metrics.MeanMetricWrapper(keras.metrics.binary_accuracy, "share", threshold=0.7)
+    metric.update_state([[1.0], [0.0], [1.0]], [[0.8], [0.3], [0.6]])
+    assert float(metric.result()) == pytest.approx(2 / 3)
+    metric.update_state([[1.0]], [[0.8]], sample_weight=[3.0])
+    assert float(metric.result()) == pytest.approx(5 / 6)
+    assert isinstance(metric, keras.metrics.Mean) and [v.name for v in metric.variables] == ["total:0", "count:0"]
+    again = keras.metrics.MeanMetricWrapper.from_config(metric.get_config())
+    assert again.get_config() == metric.get_config() == {
+        "name": "share", "dtype": "float32", "fn": keras.metrics.binary_accuracy, "threshold": 0.7}
+    metric.reset_state()
+    assert float(metric.result()) == 0.0
+
+
+def test_logits_behind_probabilities():
+    logits, label = tf.constant([[50.0, -60.0, 3.0]]), tf.constant([1])
+    loss = keras.losses.SparseCategoricalCrossentropy()
+    assert float(loss(label, keras.activations.softmax(logits))) == 110.0
+    assert float(loss(label, layers.Softmax()(logits))) == 110.0
+    assert float(loss(label, tf.nn.softmax(logits))) == pytest.approx(16.118095)
+    assert float(tf.function(lambda x: loss(label, tf.nn.softmax(x)))(logits)) == 110.0

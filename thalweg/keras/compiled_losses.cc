@@ -1,5 +1,7 @@
 #include "thalweg/core/companion.h"
 #include "thalweg/core/error.h"
+#include "thalweg/core/name_scope.h"
+#include "thalweg/core/thread_state.h"
 #include "thalweg/keras/loss_support.h"
 #include "thalweg/keras/metrics.h"
 #include "thalweg/keras/training.h"
@@ -22,6 +24,14 @@ std::vector<std::string> names_of_outputs(const Nest& y_pred, const std::vector<
   return names;
 }
 
+size_t output_number(const std::vector<std::string>& names, const std::string& name, const std::string& refusal) {
+  auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<size_t>(found - names.begin());
+  std::string known;
+  for (const std::string& one : names) known += (known.empty() ? "'" : ", '") + one + "'";
+  throw ValueError(refusal + known);
+}
+
 std::vector<Nest> per_output(const Nest& given, const Nest& y_pred, const std::vector<std::string>& names,
                              const char* what) {
   const size_t count = y_pred.num_tensors();
@@ -37,14 +47,9 @@ std::vector<Nest> per_output(const Nest& given, const Nest& y_pred, const std::v
   }
   if (given.is_dict()) {
     for (const std::string& key : given.keys()) {
-      auto found = std::find(names.begin(), names.end(), key);
-      if (found == names.end()) {
-        std::string known;
-        for (const std::string& name : names) known += (known.empty() ? "'" : ", '") + name + "'";
-        throw ValueError("Found unexpected keys that do not correspond to any Model output: '" + key +
-                         "'. Expected: " + known);
-      }
-      each[static_cast<size_t>(found - names.begin())] = given.at(key);
+      const std::string refusal =
+          "Found unexpected keys that do not correspond to any Model output: '" + key + "'. Expected: ";
+      each[output_number(names, key, refusal)] = given.at(key);
     }
     return each;
   }
@@ -83,13 +88,8 @@ std::vector<std::optional<T>> spread(const OneOrMany<T>& given, const std::vecto
   std::vector<std::optional<T>> each(names.size());
   if (!given.names.empty()) {
     for (size_t i = 0; i < given.names.size(); ++i) {
-      auto found = std::find(names.begin(), names.end(), given.names[i]);
-      if (found == names.end()) {
-        std::string known;
-        for (const std::string& name : names) known += (known.empty() ? "'" : ", '") + name + "'";
-        throw ValueError(std::string(what) + ": the model has no output '" + given.names[i] + "'; it has " + known);
-      }
-      each[static_cast<size_t>(found - names.begin())] = given.items[i];
+      const std::string refusal = std::string(what) + ": the model has no output '" + given.names[i] + "'; it has ";
+      each[output_number(names, given.names[i], refusal)] = given.items[i];
     }
     return each;
   }
@@ -118,6 +118,40 @@ void CompiledLosses::build(const Nest& y_pred) {
   }
 }
 
+namespace {
+
+// What the names of nodes of a loss begin with; the number of its output follows.
+constexpr std::string_view loss_scope = "loss_of_output_";
+
+std::string text_of(const Tensor& t) { return std::string(name_of(t.dtype())) + t.shape().str(); }
+
+}  // namespace
+
+std::string CompiledLosses::describe(size_t output) const {
+  const std::string text = "\n  in the loss '" + outputs_[output].loss.name() + "'";
+  return names_.size() == 1 ? text : text + " of output '" + names_[output] + "'";
+}
+
+void CompiledLosses::explain(Error& error) const {
+  const std::string text = error.what(), mark = "[[node " + std::string(loss_scope);
+  const size_t at = text.find(mark);
+  if (at == std::string::npos) return;
+  const size_t output = std::strtoul(text.c_str() + at + mark.size(), nullptr, 10);
+  if (output < outputs_.size()) error.add_context(describe(output));
+}
+
+Tensor CompiledLosses::compute_one(size_t i, const Tensor& y_true, const Tensor& y_pred,
+                                   const Tensor& sample_weight) const {
+  std::optional<NameScope> scope;
+  if (thread_state.tracer) scope.emplace(std::string(loss_scope) + std::to_string(i));
+  try {
+    return outputs_[i].loss(y_true, y_pred, sample_weight);
+  } catch (Error& error) {
+    error.add_context(describe(i) + ": the labels are " + text_of(y_true) + ", the predictions " + text_of(y_pred));
+    throw;
+  }
+}
+
 Tensor CompiledLosses::compute(const Nest& y_true, const Nest& y_pred, const Nest& sample_weight,
                                const std::vector<Tensor>& added) {
   if (outputs_.empty()) build(y_pred);
@@ -135,7 +169,7 @@ Tensor CompiledLosses::compute(const Nest& y_true, const Nest& y_pred, const Nes
       mask = cast(mask, matched.y_pred.dtype());
       weight = weight.defined() ? losses::apply_mask(weight, mask) : mask;
     }
-    Tensor value = output.loss(matched.y_true, matched.y_pred, weight);
+    Tensor value = compute_one(i, matched.y_true, matched.y_pred, weight);
     if (!batch.defined()) batch = cast(shape(matched.y_true)(0), DType::float32);
     if (value.rank() != 0) value = reduce_sum(value) / cast(size(value), value.dtype());
     if (output.mean.defined()) output.mean.update_state(value, batch);

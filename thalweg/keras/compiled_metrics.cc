@@ -62,13 +62,7 @@ std::vector<std::vector<MetricChoice>> spread(const MetricChoices& given, const 
       for (const MetricChoice& choice : given.items) each[i].push_back(i == 0 ? choice : another(choice));
   }
   for (const auto& [name, choices] : given.by_name) {
-    auto found = std::find(names.begin(), names.end(), name);
-    if (found == names.end()) {
-      std::string known;
-      for (const std::string& other : names) known += (known.empty() ? "'" : ", '") + other + "'";
-      throw ValueError("metrics: the model has no output '" + name + "'; it has " + known);
-    }
-    each[static_cast<size_t>(found - names.begin())] = choices.items;
+    each[output_number(names, name, "metrics: the model has no output '" + name + "'; it has ")] = choices.items;
   }
   return each;
 }

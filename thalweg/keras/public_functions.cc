@@ -45,8 +45,9 @@ const FunctionDef* const functions[] = {
         {"keras.losses.binary_focal_crossentropy", "keras.metrics.binary_focal_crossentropy"}, {"y_true", "y_pred"}),
     &define_function<losses::categorical_crossentropy>(
         {"keras.losses.categorical_crossentropy", "keras.metrics.categorical_crossentropy"}, {"y_true", "y_pred"}),
-    &define_function<losses::categorical_focal_crossentropy>({"keras.losses.categorical_focal_crossentropy"},
-                                                             {"y_true", "y_pred"}),
+    &define_function<losses::categorical_focal_crossentropy>(
+        {"keras.losses.categorical_focal_crossentropy", "keras.metrics.categorical_focal_crossentropy"},
+        {"y_true", "y_pred"}),
     &define_function<losses::sparse_categorical_crossentropy>(
         {"keras.losses.sparse_categorical_crossentropy", "keras.metrics.sparse_categorical_crossentropy"},
         {"y_true", "y_pred"}),

@@ -1,5 +1,6 @@
 // What compile makes of its options: the losses and metrics of every output, and the steps.
 #pragma once
+#include "thalweg/core/error.h"
 #include "thalweg/keras/model.h"
 #include "thalweg/keras/step_function.h"
 
@@ -11,6 +12,8 @@ class CompiledLosses {
   CompiledLosses(OneOrMany<Loss> losses, OneOrMany<double> weights, std::vector<std::string> output_names);
   /// Their weighted sum, with the penalties that layers added; counts it.
   Tensor compute(const Nest& y_true, const Nest& y_pred, const Nest& sample_weight, const std::vector<Tensor>& added);
+  /// Says of an error inside of a traced step which loss it comes from, if it comes from one.
+  void explain(Error& error) const;
   /// The mean of the whole, then of each output where there are several.
   std::vector<Metric> metrics() const;
 
@@ -21,6 +24,8 @@ class CompiledLosses {
     Metric mean;
   };
   void build(const Nest& y_pred);
+  Tensor compute_one(size_t output, const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight) const;
+  std::string describe(size_t output) const;
 
   OneOrMany<Loss> losses_;
   OneOrMany<double> weights_;
@@ -51,6 +56,8 @@ class CompiledMetrics {
 /// The tensors of one thing per output, in the order of the predictions; None where there is none.
 std::vector<Nest> per_output(const Nest& given, const Nest& y_pred, const std::vector<std::string>& names,
                              const char* what);
+/// The number of an output by its name; ValueError that begins with `refusal` and names the outputs there are.
+size_t output_number(const std::vector<std::string>& names, const std::string& name, const std::string& refusal);
 /// The names of outputs: a model's own, the keys of a dict, or output_1, output_2, ...
 std::vector<std::string> names_of_outputs(const Nest& y_pred, const std::vector<std::string>& given);
 /// Labels, predictions and weights with ranks and dtypes that go together.

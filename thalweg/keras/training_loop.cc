@@ -6,6 +6,7 @@
 #include "thalweg/core/number_text.h"
 #include "thalweg/core/warning.h"
 #include "thalweg/graph/run_state.h"
+#include "thalweg/keras/call_context.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/gather.h"
 #include "thalweg/ops/math.h"
@@ -39,6 +40,17 @@ Listeners::Listeners(Model& model, const std::vector<Callback>& callbacks, const
   for (const Callback& callback : callbacks_) {
     callback.get()->set_params(params);
     wants_logs_ |= callback.get()->wants_batch_logs();
+  }
+}
+
+Nest Pass::run_step(const Nest& data) {
+  try {
+    return step_(data);
+  } catch (Error& error) {
+    // A step that was traced for several shapes lets others in: what they do not fit says more than the op they reach.
+    detail::check_inputs(*model_.get(), unpack(data).x);
+    model_.get()->training->losses.explain(error);
+    throw;
   }
 }
 
@@ -129,8 +141,7 @@ void InterruptGuard::check() {
 Training& require_compiled(const Model& model) {
   if (!model.is_compiled())
     throw RuntimeError(
-        "You must compile your model before training/testing. Use `model.compile({.optimizer = ..., "
-        ".loss = ...})` with model '" +
+        "You must compile your model before training/testing. Use `model.compile(optimizer, loss)`. The model is '" +
         model.name() + "'.");
   return *model.get()->training;
 }

@@ -30,7 +30,7 @@ class Pass {
   Pass(const Model& model, StepFunction& step) : model_(model), step_(step) {}
 
   void run(const Nest& data) {
-    Nest results = step_(data);
+    Nest results = run_step(data);
     own_ = !results.is_none();
     if (own_) results_ = std::move(results);
   }
@@ -39,6 +39,8 @@ class Pass {
   bool has_own_results() const { return own_; }
 
  private:
+  Nest run_step(const Nest& data);
+
   const Model& model_;
   StepFunction& step_;
   Nest results_;

@@ -271,6 +271,7 @@ void define_keras_models(nb::module_& module) {
     }
     return from_history(history);
   });
+  define(module, "fit_history", [](Core& core) { return from_history(model_of(core).history()); });
   define(module, "fit_batches", [fit_options](Core& core, nb::handle start, int64_t steps, nb::handle given) {
     keras::FitOptions how = fit_options(Options(given));
     Model model = model_of(core);
