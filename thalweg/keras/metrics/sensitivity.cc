@@ -16,8 +16,9 @@ using keras::detail::metric_state;
 class CountsOverThresholds {
  public:
   /// Checks the arguments of a metric: the number that another must reach, and how many thresholds there are.
-  CountsOverThresholds(const char* name, double value, int64_t number, std::optional<int64_t> class_id)
-      : class_id_(class_id) {
+  template <class Options>
+  CountsOverThresholds(const char* name, double value, const Options& options) : class_id_(options.class_id) {
+    const int64_t number = options.num_thresholds;
     if (!(value >= 0 && value <= 1))
       throw ValueError(std::string("Argument `") + name + "` must be in the range [0, 1]. Received: " + name + "=" +
                        Value(value).json());
@@ -28,25 +29,36 @@ class CountsOverThresholds {
     else
       for (int64_t i = 0; i < number; ++i)
         thresholds_.push_back(static_cast<double>(i) / static_cast<double>(number - 1));
+    fields([&](const char* of, Variable& variable) { variable = metric_state({number}, options.dtype, of); });
   }
-  Variable state(DType dtype, const char* name) const {
-    return metric_state({static_cast<int64_t>(thresholds_.size())}, dtype, name);
-  }
-  void update(const ConfusionVariables& variables, const Tensor& y_true, const Tensor& y_pred,
-              const Tensor& sample_weight) const {
-    update_confusion(variables, y_true, y_pred, sample_weight,
+  void update(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight) const {
+    update_confusion({&true_positives, &true_negatives, &false_positives, &false_negatives}, y_true, y_pred,
+                     sample_weight,
                      {.thresholds = thresholds_, .evenly_distributed = thresholds_.size() > 1, .class_id = class_id_});
   }
+  Tensor sensitivity() const { return share(true_positives, false_negatives); }  // also called recall
+  Tensor specificity() const { return share(true_negatives, false_positives); }
+  Tensor precision() const { return share(true_positives, false_positives); }
+
+  template <class F> void fields(F&& f) {
+    f("true_positives", true_positives);
+    f("true_negatives", true_negatives);
+    f("false_positives", false_positives);
+    f("false_negatives", false_negatives);
+  }
+
+  Variable true_positives, true_negatives, false_positives, false_negatives;
 
  private:
+  static Tensor share(const Variable& part, const Variable& other) {
+    Tensor value = part.value();
+    return math::divide_no_nan(value, value + other.value());
+  }
+
   std::optional<int64_t> class_id_;
   std::vector<double> thresholds_;
 };
 
-Tensor share(const Variable& part, const Variable& other) {
-  Tensor value = part.value();
-  return math::divide_no_nan(value, value + other.value());
-}
 /// The largest of some rates, none below zero, where others reach a value; zero where none does.
 Tensor best_where(const Tensor& reached, double value, const Tensor& rates) {
   return reduce_max(where(reached >= value, rates, zeros_like(rates)));
@@ -55,68 +67,38 @@ Tensor best_where(const Tensor& reached, double value, const Tensor& rates) {
 struct SensitivityAtSpecificityMetric {
   double specificity = 0.5;
   SensitivityAtSpecificityOptions options = {};
-  CountsOverThresholds counts =
-      CountsOverThresholds("specificity", specificity, options.num_thresholds, options.class_id);
-  Variable true_positives = counts.state(options.dtype, "true_positives");
-  Variable true_negatives = counts.state(options.dtype, "true_negatives");
-  Variable false_positives = counts.state(options.dtype, "false_positives");
-  Variable false_negatives = counts.state(options.dtype, "false_negatives");
+  CountsOverThresholds counts = CountsOverThresholds("specificity", specificity, options);
   void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight) {
-    counts.update({&true_positives, &true_negatives, &false_positives, &false_negatives}, y_true, y_pred,
-                  sample_weight);
+    counts.update(y_true, y_pred, sample_weight);
   }
-  Tensor result() {
-    return best_where(share(true_negatives, false_positives), specificity, share(true_positives, false_negatives));
-  }
+  Tensor result() { return best_where(counts.specificity(), specificity, counts.sensitivity()); }
 };
 struct SpecificityAtSensitivityMetric {
   double sensitivity = 0.5;
   SpecificityAtSensitivityOptions options = {};
-  CountsOverThresholds counts =
-      CountsOverThresholds("sensitivity", sensitivity, options.num_thresholds, options.class_id);
-  Variable true_positives = counts.state(options.dtype, "true_positives");
-  Variable true_negatives = counts.state(options.dtype, "true_negatives");
-  Variable false_positives = counts.state(options.dtype, "false_positives");
-  Variable false_negatives = counts.state(options.dtype, "false_negatives");
+  CountsOverThresholds counts = CountsOverThresholds("sensitivity", sensitivity, options);
   void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight) {
-    counts.update({&true_positives, &true_negatives, &false_positives, &false_negatives}, y_true, y_pred,
-                  sample_weight);
+    counts.update(y_true, y_pred, sample_weight);
   }
-  Tensor result() {
-    return best_where(share(true_positives, false_negatives), sensitivity, share(true_negatives, false_positives));
-  }
+  Tensor result() { return best_where(counts.sensitivity(), sensitivity, counts.specificity()); }
 };
 struct PrecisionAtRecallMetric {
   double recall = 0.5;
   PrecisionAtRecallOptions options = {};
-  CountsOverThresholds counts = CountsOverThresholds("recall", recall, options.num_thresholds, options.class_id);
-  Variable true_positives = counts.state(options.dtype, "true_positives");
-  Variable true_negatives = counts.state(options.dtype, "true_negatives");
-  Variable false_positives = counts.state(options.dtype, "false_positives");
-  Variable false_negatives = counts.state(options.dtype, "false_negatives");
+  CountsOverThresholds counts = CountsOverThresholds("recall", recall, options);
   void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight) {
-    counts.update({&true_positives, &true_negatives, &false_positives, &false_negatives}, y_true, y_pred,
-                  sample_weight);
+    counts.update(y_true, y_pred, sample_weight);
   }
-  Tensor result() {
-    return best_where(share(true_positives, false_negatives), recall, share(true_positives, false_positives));
-  }
+  Tensor result() { return best_where(counts.sensitivity(), recall, counts.precision()); }
 };
 struct RecallAtPrecisionMetric {
   double precision = 0.5;
   RecallAtPrecisionOptions options = {};
-  CountsOverThresholds counts = CountsOverThresholds("precision", precision, options.num_thresholds, options.class_id);
-  Variable true_positives = counts.state(options.dtype, "true_positives");
-  Variable true_negatives = counts.state(options.dtype, "true_negatives");
-  Variable false_positives = counts.state(options.dtype, "false_positives");
-  Variable false_negatives = counts.state(options.dtype, "false_negatives");
+  CountsOverThresholds counts = CountsOverThresholds("precision", precision, options);
   void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight) {
-    counts.update({&true_positives, &true_negatives, &false_positives, &false_negatives}, y_true, y_pred,
-                  sample_weight);
+    counts.update(y_true, y_pred, sample_weight);
   }
-  Tensor result() {
-    return best_where(share(true_positives, false_positives), precision, share(true_positives, false_negatives));
-  }
+  Tensor result() { return best_where(counts.precision(), precision, counts.sensitivity()); }
 };
 
 }  // namespace

@@ -10,14 +10,10 @@ from thalweg.keras.optimizers import schedules as _schedules
 
 
 class Optimizer(_current.Optimizer):
-    """The base: hyperparameters by name, slots of variables by name.
-
-    A class has `_hyper` and `_plain`, its arguments with their defaults, in the order of `get_config`; `_positional`,
-    the order of its constructor; `_slots`, what a variable has; and `_dense` and `_sparse`, the steps.
-    """
+    """The base. A class has its arguments with their defaults, and steps for gradients of tensors and of some rows."""
 
     _defaults = {}  # what get_config says after learning_rate and decay
-    _positional = ("learning_rate",)
+    _positional = ("learning_rate",)  # the order of the constructor
     _rounded = ()  # arguments that are variables of float32 in Keras, and read so
     _default_rate = 0.001
 
