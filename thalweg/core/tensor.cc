@@ -14,6 +14,7 @@
 #include "thalweg/core/indexed_slices.h"
 #include "thalweg/core/resource.h"
 #include "thalweg/core/sanitizer.h"
+#include "thalweg/core/symbolic_text.h"
 #include "thalweg/core/tensor_spec.h"
 #include "thalweg/core/thread_state.h"
 
@@ -271,24 +272,31 @@ Tensor Tensor::gpu(int index) const {
 }
 
 namespace {
+std::string text_of_symbol(const Tensor& t, bool for_session) {
+  const detail::SymbolicText known = detail::symbolic_text.load(std::memory_order_acquire);
+  if (std::string text = known && t.is_symbolic() ? known(t, for_session) : std::string(); !text.empty()) return text;
+  const std::string shape = t.shape().str(), dtype(name_of(t.dtype()));
+  return for_session ? "<tf.Tensor shape=" + shape + " dtype=" + dtype + ">"
+                     : "Tensor(shape=" + shape + ", dtype=" + dtype + ")";
+}
 std::string slices_str(const IndexedSlices& s) {
   std::string text = "IndexedSlices(indices=" + s.indices.str() + ", values=" + s.values.str();
   return text + (s.dense_shape.defined() ? ", dense_shape=" + s.dense_shape.str() : "") + ")";
 }
 }  // namespace
 
+std::atomic<detail::SymbolicText> detail::symbolic_text{nullptr};
+
 std::string Tensor::str() const {
   const TensorImpl* p = impl();
   if (p->form == Form::slices) return slices_str(indexed_slices(*this));
-  if (p->form != Form::array)
-    return "Tensor(shape=" + p->shape.str() + ", dtype=" + std::string(name_of(p->dtype)) + ")";
+  if (p->form != Form::array) return text_of_symbol(*this, false);
   return tensor_str(p->dtype, p->shape, p->data);
 }
 std::string Tensor::repr() const {
   const TensorImpl* p = impl();
   if (p->form == Form::slices) return str();
-  if (p->form != Form::array)
-    return "<tf.Tensor shape=" + p->shape.str() + " dtype=" + std::string(name_of(p->dtype)) + ">";
+  if (p->form != Form::array) return text_of_symbol(*this, true);
   return tensor_repr(p->dtype, p->shape, p->data);
 }
 // As TensorFlow does: int32 where all dimensions fit.

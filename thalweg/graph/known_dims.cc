@@ -12,6 +12,7 @@ bool holds_integers(const Spec& spec) {
 // Every op that shapes usually go through on their way to another op.
 struct Rules {
   const Op* shape = find_op("Shape");
+  const Op* rank = find_op("Rank");
   const Op* pack = find_op("Pack");
   const Op* concat = find_op("ConcatV2");
   const Op* slice = find_op("StridedSlice");
@@ -90,6 +91,9 @@ void infer_known_dims(Node& n) {
   if (n.results.size() != 1 || !holds_integers(n.results[0])) return;
   if (n.op == rules.shape) {
     n.dims = {n.inputs[0].node->results[static_cast<size_t>(n.inputs[0].index)].shape};
+  } else if (n.op == rules.rank) {
+    const Shape& of = n.inputs[0].node->results[static_cast<size_t>(n.inputs[0].index)].shape;
+    n.dims = {of.has_rank() ? Shape{of.rank()} : unknown_dims(n.results[0].shape)};
   } else if (n.op == rules.pack) {
     n.dims = {gather(n, 0, n.inputs.size())};
   } else if (n.op == rules.concat) {

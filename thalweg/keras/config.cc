@@ -57,14 +57,11 @@ void from_value(Axis& axis, const Value& value) {
 
 namespace {
 
-// Numbers in row-major order as lists of lists.
-Value nested(const Shape& shape, int axis, const Tensor& reals, bool integers, int64_t& next) {
-  if (axis == shape.rank()) {
-    const double number = reals.data<double>()[next++];
-    return integers ? Value(static_cast<int64_t>(number)) : Value(number);
-  }
+// Elements in row-major order as lists of lists.
+template <class F> Value nested(const Shape& shape, int axis, const F& element, int64_t& next) {
+  if (axis == shape.rank()) return element(next++);
   Value::List items;
-  for (int64_t i = 0; i < shape[axis]; ++i) items.push_back(nested(shape, axis + 1, reals, integers, next));
+  for (int64_t i = 0; i < shape[axis]; ++i) items.push_back(nested(shape, axis + 1, element, next));
   return items;
 }
 
@@ -85,7 +82,19 @@ void flatten(const Value& value, int depth, const Shape& shape, std::vector<doub
 Value to_value(const Tensor& tensor) {
   if (!tensor.defined()) return {};
   int64_t next = 0;
-  return nested(tensor.shape(), 0, cast(tensor, DType::float64), is_integer(tensor.dtype()), next);
+  if (tensor.dtype() == DType::string)
+    return nested(tensor.shape(), 0, [&](int64_t i) { return Value(tensor.data<std::string>()[i]); }, next);
+  if (is_integer(tensor.dtype())) {
+    const Tensor whole = cast(tensor, DType::int64);
+    return nested(tensor.shape(), 0, [&](int64_t i) { return Value(whole.data<int64_t>()[i]); }, next);
+  }
+  const bool is_truth = tensor.dtype() == DType::bool_;
+  const Tensor reals = cast(tensor, DType::float64);
+  auto element = [&](int64_t i) {
+    const double number = reals.data<double>()[i];
+    return is_truth ? Value(number != 0) : Value(number);
+  };
+  return nested(tensor.shape(), 0, element, next);
 }
 void from_value(Tensor& tensor, const Value& value) {
   if (value.is_none()) {

@@ -9,6 +9,7 @@
 #include "thalweg/core/error.h"
 #include "thalweg/graph/tracer.h"
 #include "thalweg/keras/call_context.h"
+#include "thalweg/keras/function_layer.h"
 #include "thalweg/keras/input_layer.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/shaping.h"
@@ -27,29 +28,21 @@ Tensor make_symbolic(const std::shared_ptr<Node>& node, int index, DType dtype, 
   return t;
 }
 
-bool has_history(const Tensor& t) {
-  const TensorImpl& p = *t.impl();
-  return p.form == Form::symbolic && p.buffer && p.buffer->release == drop_history;
-}
-
-std::string describe(const Tensor& t) {
-  return std::string(name_of(t.dtype())) + t.shape().str() + " of layer '" + history_of(t).node->layer.name() + "'";
-}
-
 /// Goes from the outputs back to the inputs, as Keras does, so that layers come in its order.
 class Search {
  public:
   explicit Search(const std::vector<Tensor>& inputs) {
     for (const Tensor& t : inputs) boundary_.insert(key(t));
   }
-  void visit(const Tensor& t) {
+  void visit(const Tensor& t, const std::string& reader = {}) {
     std::shared_ptr<Node> node = history_of(t).node;
     if (!done_.insert(node.get()).second) return;
     if (node->inputs.is_none() && !boundary_.contains(key(t)))
-      throw ValueError("Graph disconnected: cannot obtain value for tensor " + describe(t) +
-                       ". The model's outputs depend on it, but it is not among the inputs.");
+      throw ValueError("Graph disconnected: cannot obtain value for tensor " + tensor_str(t) + " at layer \"" +
+                       (reader.empty() ? node->layer.name() : reader) +
+                       "\". The model's outputs depend on it, but it is not among the inputs.");
     for (const Tensor& input : node->dependencies())
-      if (has_history(input)) visit(input);
+      if (has_history(input)) visit(input, node->layer.name());
     order.push_back(node);
   }
 
@@ -74,8 +67,13 @@ std::vector<Tensor> Node::dependencies() const {
   return all;
 }
 
+bool has_history(const Tensor& t) {
+  if (!t.defined()) return false;
+  const TensorImpl& p = *t.impl();
+  return p.form == Form::symbolic && p.buffer && p.buffer->release == drop_history;
+}
 History history_of(const Tensor& tensor) {
-  if (!tensor.defined() || !has_history(tensor)) return {};
+  if (!has_history(tensor)) return {};
   return *static_cast<const History*>(tensor.impl()->buffer->context);
 }
 
@@ -112,17 +110,56 @@ void refine(const Nest& kinds, const Nest& stated) {
 }
 }  // namespace
 
-Nest infer_outputs(const Layer& layer, const Nest& inputs, const CallArgs& args) {
+namespace {
+
+/// An argument of the trace that stands for a tensor of a model, with what is known of it.
+Tensor make_argument(graph::GraphTracer& tracer, const Tensor& t) {
+  if (!t.is_symbolic()) return t;
+  Tensor made = tracer.argument(t.dtype(), t.shape());
+  History from = history_of(t);
+  if (from.node && static_cast<size_t>(from.index) < from.node->output_dims.size())
+    if (const Shape& dims = from.node->output_dims[static_cast<size_t>(from.index)]; dims.has_rank())
+      tracer.value_of(made).node->dims = {dims};
+  return made;
+}
+bool could_be_shape(const Tensor& t) { return t.dtype() == DType::int32 && t.shape().has_rank() && t.rank() < 2; }
+
+/// `dense/Relu:0`
+std::string name_of_output(const LayerInterface& layer, const Tensor& t) {
+  if (!t.is_symbolic()) return layer.name + "/Const:0";
+  const std::string index = ":" + std::to_string(graph::origin_of(*t.impl()).index);
+  if (auto* function = dynamic_cast<const FunctionLayer*>(&layer); function && !function->op_name().empty())
+    return layer.name + "/" + std::string(function->op_name()) + index;
+  return graph::label_of(*t.impl()).name + index;
+}
+
+/// Runs the layer in a graph that is thrown away: what it gives is written into the node.
+void infer_outputs(Node& node) {
   detail::ShapesOnly only;
   graph::GraphTracer tracer(nullptr);
   graph::Tracing tracing(&tracer);
-  auto argument = [&](const Tensor& t) { return t.is_symbolic() ? tracer.argument(t.dtype(), t.shape()) : t; };
-  CallArgs with = args;
+  auto argument = [&](const Tensor& t) { return make_argument(tracer, t); };
+  CallArgs with = node.args;
   for_each_nest(with, [&](Nest& nest) { nest = nest.map(argument); });
-  Nest outputs = detail::run(*layer.get(), inputs.map(argument), with);
-  Nest kinds = outputs.map([](const Tensor& t) { return detail::stand_in(t.dtype(), t.shape()); });
-  refine(kinds, layer.get()->compute_output_shape(inputs));
-  return kinds;
+  LayerInterface& layer = *node.layer.get();
+  const Nest outputs = detail::run(layer, node.inputs.map(argument), with);
+  for (const Tensor& t : outputs.flatten()) {
+    node.output_names.push_back(name_of_output(layer, t));
+    node.output_dims.push_back(could_be_shape(t) ? tracer.known_dims(*t.impl()) : Shape::unknown_rank());
+  }
+  node.outputs = outputs.map([](const Tensor& t) { return detail::stand_in(t.dtype(), t.shape()); });
+  refine(node.outputs, layer.compute_output_shape(node.inputs));
+}
+
+}  // namespace
+
+Nest infer_outputs(const Layer& layer, const Nest& inputs, const CallArgs& args) {
+  Node node;
+  node.layer = layer;
+  node.inputs = inputs;
+  node.args = args;
+  infer_outputs(node);
+  return node.outputs;
 }
 
 Nest record(const Layer& layer, const Nest& inputs, const CallArgs& args) {
@@ -133,7 +170,7 @@ Nest record(const Layer& layer, const Nest& inputs, const CallArgs& args) {
   node->layer = layer;
   node->inputs = inputs;
   node->args = args;
-  node->outputs = infer_outputs(layer, inputs, args);
+  infer_outputs(*node);
   node->index = layer.get()->num_nodes++;
   layer.get()->nodes.push_back(node);
   return outputs_of(node);

@@ -21,7 +21,9 @@ struct THALWEG_API Node : std::enable_shared_from_this<Node> {
   int index = 0;  // among the calls of the layer
   Nest inputs;    // other such tensors, and tensors with values
   CallArgs args;
-  Nest outputs;  // tensors without values or history: dtypes and shapes
+  Nest outputs;                                // tensors without values or history: dtypes and shapes
+  std::vector<std::string> output_names = {};  // as the ops that give them are called: `dense/Relu:0`
+  std::vector<Shape> output_dims = {};         // what those that could be shapes are known to hold
 
   /// All tensors it depends on: inputs, then those among the arguments.
   std::vector<Tensor> dependencies() const;
@@ -33,6 +35,13 @@ struct History {
 };
 /// The history of a tensor of this kind; no node for others.
 THALWEG_API History history_of(const Tensor& tensor);
+/// Whether it is of this kind.
+THALWEG_API bool has_history(const Tensor& tensor);
+/// Keras's name of such a tensor, and its texts for print and for a session:
+/// `<KerasTensor: shape=(None, 32) dtype=float32 (created by layer 'dense')>`.
+THALWEG_API std::string tensor_name(const Tensor& tensor);
+THALWEG_API std::string tensor_str(const Tensor& tensor);
+THALWEG_API std::string tensor_repr(const Tensor& tensor);
 /// The outputs of a node as such tensors.
 THALWEG_API Nest outputs_of(const std::shared_ptr<Node>& node);
 
@@ -61,6 +70,8 @@ THALWEG_API std::vector<std::shared_ptr<Node>> nodes_of(const LayerInterface& la
 /// calls have in common. None where the layer was never called, or where calls differ.
 THALWEG_API Nest input_kinds(const LayerInterface& layer);
 THALWEG_API Nest output_kinds(const LayerInterface& layer);
+/// What Keras counts as the first argument of a call: queries alone, sequences with the states they begin with.
+THALWEG_API Nest first_argument(const Node& node);
 /// The shapes of a structure as Python prints them: `[(None, 3), (None, 4)]`.
 THALWEG_API std::string shape_text(const Nest& tensors);
 

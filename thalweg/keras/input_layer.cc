@@ -51,6 +51,7 @@ Tensor input_of(const Layer& layer) {
   auto node = std::make_shared<functional::Node>();
   node->layer = layer;
   node->outputs = Nest(detail::stand_in(input.dtype, *input.batch_input_shape));
+  node->output_names = {layer.name()};
   self.num_nodes = 1;
   self.nodes = {node};
   return functional::outputs_of(node).tensor();

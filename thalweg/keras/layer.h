@@ -30,6 +30,7 @@ namespace thalweg::keras {
 class Layer;
 class Model;
 class Training;
+struct NamedArgs;
 namespace functional {
 struct Node;
 }
@@ -49,15 +50,15 @@ class Choice {
 
 /// What a call of a layer takes besides its inputs.
 struct CallArgs {
-  Choice training = {};                   // left out: as in the call around it
-  Nest mask = {};                         // left out: the masks that the inputs carry
-  Nest initial_state = {};                // of recurrent layers
-  Nest constants = {};                    // for the cells of recurrent layers
-  Nest attention_mask = {};               // of attention layers
-  Flag return_attention_scores = false;   // of attention layers: the scores too
-  Flag use_causal_mask = false;           // of attention layers: no step sees a later one
-  Nest more = {};                         // tensors among the other arguments of a layer written in Python
-  std::shared_ptr<const void> rest = {};  // and those arguments
+  Choice training = {};                        // left out: as in the call around it
+  Nest mask = {};                              // left out: the masks that the inputs carry
+  Nest initial_state = {};                     // of recurrent layers
+  Nest constants = {};                         // for the cells of recurrent layers
+  Nest attention_mask = {};                    // of attention layers
+  Flag return_attention_scores = false;        // of attention layers: the scores too
+  Flag use_causal_mask = false;                // of attention layers: no step sees a later one
+  Nest more = {};                              // tensors among the other arguments, which the class of the layer knows
+  std::shared_ptr<const NamedArgs> rest = {};  // and those arguments: call_arguments.h
 };
 
 /// What a layer demands of an input.
@@ -123,6 +124,8 @@ class THALWEG_API LayerInterface : public Object, public std::enable_shared_from
   virtual bool takes_bare_state() const { return false; }
   /// Looks at the options once they are known: throws, or writes them in their full form.
   virtual void check() {}
+  /// Whether its class knows arguments of its own: they come by name, in CallArgs::rest.
+  virtual bool takes_named_arguments() const { return false; }
   /// Learns from data what it does to its inputs; only layers that preprocess do.
   virtual void adapt(const Tensor& data);
   /// Whether it is a model whose layers are known: theirs are names without a scope around them.

@@ -1,6 +1,7 @@
 // What the calls of a layer in graphs of layers say about it: its inputs, its outputs and their shapes.
 #include "thalweg/core/error.h"
-#include "thalweg/keras/functional.h"
+#include "thalweg/core/symbolic_text.h"
+#include "thalweg/keras/network_config.h"
 
 namespace thalweg::keras {
 
@@ -20,6 +21,16 @@ std::vector<std::shared_ptr<Node>> nodes_of(const LayerInterface& layer) {
   return all;
 }
 
+Nest first_argument(const Node& node) {
+  const Nest& inputs = node.inputs;
+  if (network::names_inputs(*node.layer.get()) && inputs.is_sequence()) return inputs[0];
+  if (node.args.initial_state.is_none() && node.args.constants.is_none()) return inputs;
+  std::vector<Nest> all;
+  for (const Nest* part : {&inputs, &node.args.initial_state, &node.args.constants})
+    for (const Tensor& t : part->flatten()) all.emplace_back(t);
+  return Nest::list(std::move(all));
+}
+
 namespace {
 
 bool same_kinds(const Nest& a, const Nest& b) {
@@ -33,14 +44,18 @@ bool same_kinds(const Nest& a, const Nest& b) {
 template <class F> Nest common_kinds(const LayerInterface& layer, const F& part) {
   Nest common;
   for (const std::shared_ptr<Node>& node : nodes_of(layer)) {
-    const Nest& found = part(*node);
+    const Nest found = part(*node);
     if (common.is_none()) common = found;
     else if (!same_kinds(common, found)) return {};
   }
   return common;
 }
 
-const Nest& inputs_of(const Node& node) { return node.inputs.is_none() ? node.outputs : node.inputs; }
+Nest inputs_of(const Node& node) {
+  if (node.inputs.is_none()) return node.outputs;
+  const Nest first = first_argument(node);
+  return first.is_sequence() && first.size() == 1 ? first[0] : first;
+}
 
 }  // namespace
 
@@ -52,6 +67,49 @@ Nest output_kinds(const LayerInterface& layer) {
   if (FunctionalModel* graph = graph_of(layer)) return graph->outputs();
   return common_kinds(layer, [](const Node& node) -> const Nest& { return node.outputs; });
 }
+
+namespace {
+/// What a tensor that could be a shape is known to hold: `[None, 4]`.
+std::string dims_text(const History& from) {
+  const std::vector<Shape>& dims = from.node->output_dims;
+  if (static_cast<size_t>(from.index) >= dims.size()) return {};
+  const Shape& known = dims[static_cast<size_t>(from.index)];
+  if (!known.has_rank() || known.rank() == 0) return {};
+  std::string text;
+  for (int64_t dim : known) text += (text.empty() ? "" : ", ") + (dim < 0 ? "None" : std::to_string(dim));
+  return "inferred_value=[" + text + "]";
+}
+}  // namespace
+
+std::string tensor_name(const Tensor& tensor) {
+  const History from = history_of(tensor);
+  return from.node->output_names.at(static_cast<size_t>(from.index));
+}
+std::string tensor_str(const Tensor& tensor) {
+  const History from = history_of(tensor);
+  const std::string name = tensor_name(tensor), dims = dims_text(from);
+  // Only inputs have a name in their type.
+  return "KerasTensor(type_spec=TensorSpec(shape=" + tensor.shape().str() + ", dtype=tf." +
+         std::string(name_of(tensor.dtype())) + ", name=" + (from.node->inputs.is_none() ? "'" + name + "'" : "None") +
+         ")" + (dims.empty() ? "" : ", " + dims) + ", name='" + name + "', description=\"created by layer '" +
+         from.node->layer.name() + "'\")";
+}
+std::string tensor_repr(const Tensor& tensor) {
+  const History from = history_of(tensor);
+  const std::string dims = dims_text(from);
+  return "<KerasTensor: shape=" + tensor.shape().str() + " dtype=" + std::string(name_of(tensor.dtype())) +
+         (dims.empty() ? "" : " " + dims) + " (created by layer '" + from.node->layer.name() + "')>";
+}
+
+namespace {
+const bool has_texts = [] {
+  auto text = [](const Tensor& t, bool for_session) {
+    return !has_history(t) ? std::string() : for_session ? tensor_repr(t) : tensor_str(t);
+  };
+  thalweg::detail::symbolic_text.store(text, std::memory_order_release);
+  return true;
+}();
+}  // namespace
 
 std::string shape_text(const Nest& tensors) {
   if (tensors.is_none()) return "None";

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "thalweg/core/error.h"
+#include "thalweg/keras/names.h"
 
 namespace thalweg::keras {
 namespace {
@@ -15,6 +17,7 @@ struct Registry {
   std::map<std::pair<std::string, std::string>, std::string, std::less<>> aliases;
   ClassFallback fallback;
   std::map<std::string, int, std::less<>> names;
+  std::set<std::string, std::less<>> observed;
 };
 // Never destroyed: objects of static storage are made and dropped at any time.
 Registry& registry() {
@@ -237,10 +240,24 @@ std::string unique_name(std::string_view base) {
   const int count = all.names[std::string(base)]++;
   return count == 0 ? std::string(base) : std::string(base) + "_" + std::to_string(count);
 }
+void observe_name(std::string_view name) {
+  Registry& all = registry();
+  std::lock_guard lock(all.mutex);
+  all.observed.insert(std::string(name));
+}
+std::string unobserved_name(std::string_view base) {
+  Registry& all = registry();
+  while (true) {
+    std::string name = unique_name(base);
+    std::lock_guard lock(all.mutex);
+    if (unnamed > 0 || !all.observed.contains(name)) return name;
+  }
+}
 void backend::clear_session() {
   Registry& all = registry();
   std::lock_guard lock(all.mutex);
   all.names.clear();
+  all.observed.clear();
 }
 Unnamed::Unnamed() { ++unnamed; }
 Unnamed::~Unnamed() { --unnamed; }

@@ -1,6 +1,8 @@
 #include "thalweg/keras/op_layer.h"
 
 #include "thalweg/core/error.h"
+#include "thalweg/keras/attr_config.h"
+#include "thalweg/keras/function_layer.h"
 #include "thalweg/ops/casting.h"
 
 namespace thalweg::keras {
@@ -28,57 +30,6 @@ Tensor tensor_from_value(const Value& value) {
   DType dtype = DType::float32;
   from_value(dtype, value["dtype"]);
   return cast(made, dtype);
-}
-
-Value attr_to_value(const AttrValue& attr, std::string_view op) {
-  return std::visit(
-      [&]<class T>(const T& held) -> Value {
-        if constexpr (std::same_as<T, std::monostate>) return {};
-        else if constexpr (std::same_as<T, Tensor>) return tensor_to_value(held);
-        else if constexpr (Configurable<T>) return to_value(held);
-        else
-          throw ValueError("a layer of the op " + std::string(op) +
-                           " has functions inside, which a configuration cannot hold");
-      },
-      attr);
-}
-template <class T> AttrValue read(const Value& value) {
-  T made{};
-  from_value(made, value);
-  return made;
-}
-AttrValue attr_from_value(const Value& value, const MemberType& type) {
-  if (value.is_none()) return std::monostate();
-  switch (type.kind) {
-    case AttrKind::boolean:
-      return value.boolean();
-    case AttrKind::integer:
-      return value.integer();
-    case AttrKind::real:
-      return value.number();
-    case AttrKind::text:
-      return value.text();
-    case AttrKind::dtype:
-      return read<DType>(value);
-    case AttrKind::shape:
-      return read<Shape>(value);
-    case AttrKind::integers:
-      return read<std::vector<int64_t>>(value);
-    case AttrKind::reals:
-      return read<std::vector<double>>(value);
-    case AttrKind::texts:
-      return read<std::vector<std::string>>(value);
-    case AttrKind::dtypes:
-      return read<std::vector<DType>>(value);
-    case AttrKind::tensor:
-      return tensor_from_value(value);
-    case AttrKind::shapes:
-      return read<std::vector<Shape>>(value);
-    case AttrKind::function:
-    case AttrKind::functions:
-      break;
-  }
-  throw ValueError("a configuration cannot hold functions");
 }
 
 }  // namespace
@@ -142,6 +93,11 @@ bool apply_to_model(const Op& op, std::span<const TensorRef> in, AttrsRef attrs,
     if (is_ours) symbolic.push_back(t.tensor());
     fixed.push_back(is_ours ? Tensor() : t.tensor());
   }
+  if (std::optional<Tensor> made = call_as_function(op, in, attrs)) {
+    retain(made->get());
+    out[0] = made->get();
+    return true;
+  }
   Layer layer(std::make_shared<OpLayer>(op, attrs, std::move(fixed), static_cast<int>(out.size())));
   std::vector<Tensor> made = functional::record(layer, Nest::of(symbolic), {}).flatten();
   for (size_t i = 0; i < out.size(); ++i) {
@@ -151,15 +107,26 @@ bool apply_to_model(const Op& op, std::span<const TensorRef> in, AttrsRef attrs,
   return true;
 }
 
-const bool installed = [] {
-  thalweg::detail::apply_symbolic.store(apply_to_model, std::memory_order_release);
-  return register_class({LayerInterface::kind, "TFOpLambda",
-                         [](const Value& config) -> std::shared_ptr<Object> { return OpLayer::from_config(config); },
+std::shared_ptr<LayerInterface> read_op_layer(const Value& config) {
+  const std::string& function = config["function"].text();
+  if (function.starts_with(prefix) && config.contains("attrs")) return OpLayer::from_config(config);
+  auto made = std::make_shared<FunctionLayer>(function, config["name"].is_text() ? config["name"].text() : "");
+  if (config["trainable"].is_bool()) made->trainable = config["trainable"].boolean();
+  return made;
+}
+
+bool register_reader(const char* name) {
+  return register_class({LayerInterface::kind, name,
+                         [](const Value& config) -> std::shared_ptr<Object> { return read_op_layer(config); },
                          []() -> const Rows& {
                            static const Rows none;
                            return none;
                          },
                          [] { return Value(Value::Map()); }});
+}
+const bool installed = [] {
+  thalweg::detail::apply_symbolic.store(apply_to_model, std::memory_order_release);
+  return register_reader("TFOpLambda") && register_reader("SlicingOpLambda");
 }();
 
 }  // namespace

@@ -25,4 +25,7 @@ class OpLayer : public LayerInterface {
   int num_outputs_;
 };
 
+/// An op that is the whole of a public function as the layer of that function; nothing where it is not.
+std::optional<Tensor> call_as_function(const Op& op, std::span<const TensorRef> in, AttrsRef attrs);
+
 }  // namespace thalweg::keras

@@ -5,6 +5,7 @@
 #include "thalweg/core/error.h"
 #include "thalweg/python/arguments.h"
 #include "thalweg/python/convert.h"
+#include "thalweg/python/keras_functions.h"
 #include "thalweg/python/tensor_arguments.h"
 
 namespace thalweg::python {
@@ -14,6 +15,7 @@ struct FunctionPlan {
   Parameters parameters;
   size_t num_params = 0;
   size_t num_options = 0;
+  int name_slot = -1;       // where `name` is no option of its own
   bool takes_rest = false;  // the last parameter is called args: it takes any number of positional arguments
   PyObject* record = nullptr;
   std::unique_ptr<TensorArguments> kept;  // where all parameters are single tensors
@@ -46,7 +48,10 @@ std::unique_ptr<FunctionPlan> make_plan(const FunctionDef& def) {
     return param.kind == ParamKind::tensor || param.kind == ParamKind::tensor_like;
   });
   if (tensors_alone && def.params.size() <= TensorArguments::most) plan->kept = std::make_unique<TensorArguments>();
-  if (!has_name) p.add("name");
+  if (!has_name) {
+    plan->name_slot = static_cast<int>(p.names.size());
+    p.add("name");
+  }
   return plan;
 }
 
@@ -141,6 +146,14 @@ PyObject* run(PyFunction* self, PyObject* const* slots, Argument* arguments, Ten
   return make_results(self, results);
 }
 
+// Functions that give nothing, or take no argument, are no layers.
+bool is_for_models(const FunctionDef& def, const FunctionPlan& plan, PyObject* const* slots) {
+  if (def.result == ResultKind::none || plan.num_params == 0) return false;
+  for (size_t i = 0; i < plan.num_params + plan.num_options; ++i)
+    if (holds_keras_tensor(slots[i])) return true;
+  return false;
+}
+
 // f(a, *args, option=...): the positional arguments from the last parameter on are its list.
 void bind_with_rest(const FunctionPlan& plan, PyObject* const* args, size_t flags, PyObject* keywords, PyObject** slots,
                     nb::object& rest) {
@@ -165,6 +178,10 @@ PyObject* call_function(PyObject* callable, PyObject* const* args, size_t flags,
     nb::object rest;
     if (plan.takes_rest) bind_with_rest(plan, args, flags, keywords, slots, rest);
     else plan.parameters.bind(args, flags, keywords, slots);
+    if (has_keras_tensors && is_for_models(*self->def, plan, slots)) [[unlikely]] {
+      Results results = call_on_models(*self->def, slots, plan.name_slot < 0 ? nullptr : slots[plan.name_slot]);
+      return make_results(self, results);
+    }
     if (plan.kept) {
       TensorArguments::Use use(*plan.kept);
       Tensor held[TensorArguments::most];

@@ -78,6 +78,7 @@ Value to_value(nb::handle object) {
   if (PyLong_Check(p)) return nb::cast<int64_t>(object);
   if (PyFloat_Check(p)) return PyFloat_AS_DOUBLE(p);
   if (PyUnicode_Check(p)) return text_of(object);
+  if (p == Py_Ellipsis) return Value::map({{"class_name", "__ellipsis__"}});
   if (is_tensor_shape(p)) return keras::to_value(to_shape(p));
   if (PyDict_Check(p)) {
     Value::Map entries;
@@ -114,6 +115,8 @@ nb::object from_value(const Value& value) {
     return list;
   }
   if (std::shared_ptr<keras::Object> held = value.object()) return from_object(held, "");
+  if (value.map().size() == 1 && value["class_name"].is_text() && value["class_name"].text() == "__ellipsis__")
+    return nb::borrow(Py_Ellipsis);
   nb::dict dict;
   for (const auto& [key, item] : value.map()) {
     nb::object made = from_value(item);

@@ -8,6 +8,7 @@ NB_MODULE(_thalweg, module) {
   make_tensor_types();
   module.attr("Tensor") = nb::borrow(reinterpret_cast<PyObject*>(tensor_type));
   module.attr("SymbolicTensor") = nb::borrow(reinterpret_cast<PyObject*>(symbolic_tensor_type));
+  module.attr("KerasTensor") = nb::borrow(reinterpret_cast<PyObject*>(keras_tensor_type));
   module.attr("EagerTensor") = nb::borrow(reinterpret_cast<PyObject*>(eager_tensor_type));
   make_variable_type();
   module.attr("VariableBase") = nb::borrow(reinterpret_cast<PyObject*>(variable_type));

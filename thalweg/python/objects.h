@@ -19,15 +19,18 @@ struct PyTensor {
   PyObject* weak_references;
 };
 
-/// `tf.Tensor`, the class of the tensors that have a value, and that of those a traced function will compute.
+/// `tf.Tensor`, the class of the tensors that have a value, that of those a traced function will compute, and that of
+/// the tensors that models are made of.
 extern PyTypeObject* tensor_type;
 extern PyTypeObject* eager_tensor_type;
 extern PyTypeObject* symbolic_tensor_type;
-/// Makes both; called once by the module.
+extern PyTypeObject* keras_tensor_type;
+/// Makes them; called once by the module.
 void make_tensor_types();
 
+inline bool is_keras_tensor(PyObject* object) { return Py_TYPE(object) == keras_tensor_type; }
 inline bool is_tensor(PyObject* object) {
-  return Py_TYPE(object) == eager_tensor_type || Py_TYPE(object) == symbolic_tensor_type;
+  return Py_TYPE(object) == eager_tensor_type || Py_TYPE(object) == symbolic_tensor_type || is_keras_tensor(object);
 }
 inline const Tensor& tensor_of(PyObject* object) { return reinterpret_cast<PyTensor*>(object)->tensor; }
 /// A new Python object for a tensor; None for an undefined one.

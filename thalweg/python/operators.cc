@@ -4,6 +4,7 @@
 #include "thalweg/core/complex.h"
 #include "thalweg/core/error.h"
 #include "thalweg/python/convert.h"
+#include "thalweg/python/keras_functions.h"
 #include "thalweg/python/tensor_arguments.h"
 #include "thalweg/python/tensor_slots.h"
 
@@ -13,6 +14,7 @@ namespace {
 struct Operator {
   const char* symbol;
   const char* function;
+  const char* in_models;           // what Keras calls the layer of it
   const char* of_bools = nullptr;  // where truth values have a function of their own
 };
 enum Which : size_t {
@@ -39,26 +41,26 @@ enum Which : size_t {
   num_operators
 };
 constexpr std::array<Operator, num_operators> operators = {{
-    {"+", "add"},
-    {"-", "subtract"},
-    {"*", "multiply"},
-    {"/", "divide"},
-    {"//", "math.floordiv"},
-    {"%", "math.floormod"},
-    {"**", "pow"},
-    {"@", "matmul"},
-    {"&", "bitwise.bitwise_and", "math.logical_and"},
-    {"|", "bitwise.bitwise_or", "math.logical_or"},
-    {"^", "bitwise.bitwise_xor", "math.logical_xor"},
-    {"<", "less"},
-    {"<=", "less_equal"},
-    {"==", "equal"},
-    {"!=", "not_equal"},
-    {">", "greater"},
-    {">=", "greater_equal"},
-    {"-", "negative"},
-    {"abs", "abs"},
-    {"~", "bitwise.invert", "math.logical_not"},
+    {"+", "add", "__operators__.add"},
+    {"-", "subtract", "math.subtract"},
+    {"*", "multiply", "math.multiply"},
+    {"/", "divide", "math.truediv"},
+    {"//", "math.floordiv", "compat.v1.floor_div"},
+    {"%", "math.floormod", "math.floormod"},
+    {"**", "pow", "math.pow"},
+    {"@", "matmul", "linalg.matmul"},
+    {"&", "bitwise.bitwise_and", "bitwise.bitwise_and", "math.logical_and"},
+    {"|", "bitwise.bitwise_or", "bitwise.bitwise_or", "math.logical_or"},
+    {"^", "bitwise.bitwise_xor", "bitwise.bitwise_xor", "math.logical_xor"},
+    {"<", "less", "math.less"},
+    {"<=", "less_equal", "math.less_equal"},
+    {"==", "equal", "__operators__.eq"},
+    {"!=", "not_equal", "__operators__.ne"},
+    {">", "greater", "math.greater"},
+    {">=", "greater_equal", "math.greater_equal"},
+    {"-", "negative", "math.negative"},
+    {"abs", "abs", "math.abs"},
+    {"~", "bitwise.invert", "bitwise.invert", "math.logical_not"},
 }};
 
 // Registration is over before Python runs, so a name that is found stays found.
@@ -95,6 +97,20 @@ PyObject* call(const FunctionDef& def, TensorImpl* left, TensorImpl* right) {
   return call(def, own, left, right);
 }
 
+// Whether an operand is a tensor of a model; the layer is named after the operator.
+bool is_for_models(PyObject* left, PyObject* right) {
+  return has_keras_tensors && (is_keras_tensor(left) || (right && is_keras_tensor(right)));
+}
+PyObject* in_models(Which which, PyObject* left, PyObject* right) {
+  const Operator& op = operators[which];
+  const bool of_bools = tensor_of(is_keras_tensor(left) ? left : right).dtype() == bool_ && op.of_bools;
+  if (which == bit_xor && of_bools) {  // four layers, as in Keras
+    nb::object both = owned(in_models(bit_and, left, right)), either = owned(in_models(bit_or, left, right));
+    return in_models(bit_and, either.ptr(), owned(in_models(inversion, both.ptr(), nullptr)).ptr());
+  }
+  return operate_on_models(of_bools ? op.of_bools : op.in_models, left, right);
+}
+
 // Null for what is neither a tensor nor a variable.
 TensorImpl* impl_of(PyObject* object, Tensor& held) {
   if (is_tensor(object)) return tensor_of(object).get();
@@ -103,6 +119,8 @@ TensorImpl* impl_of(PyObject* object, Tensor& held) {
 
 template <Which W> PyObject* binary(PyObject* left, PyObject* right) {
   return guarded([&] {
+    if (is_for_models(left, right)) [[unlikely]]
+      return in_models(W, left, right);
     Tensor held_left, held_right;
     TensorImpl *x = impl_of(left, held_left), *y = impl_of(right, held_right);
     DType dtype = (x ? x : y)->dtype;
@@ -114,6 +132,8 @@ template <Which W> PyObject* binary(PyObject* left, PyObject* right) {
 
 template <Which W> PyObject* unary(PyObject* self) {
   return guarded([&] {
+    if (is_for_models(self, nullptr)) [[unlikely]]
+      return in_models(W, self, nullptr);
     Tensor held;
     const Tensor& x = value_of(self, held);
     return call(function_of(W, x.dtype() == bool_), x.get(), nullptr);
@@ -134,6 +154,8 @@ PyObject* same(PyObject* self) { return Py_NewRef(self); }
 PyObject* compare_equal(PyObject* self, PyObject* other, bool wanted) {
   if (other == Py_None && is_tensor(self)) return PyBool_FromLong(!wanted);
   return guarded([&] {
+    if (is_for_models(self, other)) [[unlikely]]
+      return in_models(wanted ? equal : not_equal, self, other);
     Tensor held;
     const Tensor& left = value_of(self, held);
     Tensor right = is_tensor(other) ? tensor_of(other) : operand_like(other, left.dtype());

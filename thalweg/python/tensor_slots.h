@@ -23,6 +23,9 @@ void add_value_slots(std::vector<PyType_Slot>& slots);
 /// symbolic_tensor.cc: what tensors of traced functions have, and what they refuse.
 void add_symbolic_slots(std::vector<PyType_Slot>& slots);
 
+/// keras_tensor.cc: what tensors of models have, and what they refuse.
+void add_keras_slots(std::vector<PyType_Slot>& slots);
+
 /// The elements as NumPy shows them: an array, a NumPy scalar for rank 0, bytes for a string (new reference).
 PyObject* to_numpy(const Tensor& tensor);
 /// A method `__array__(dtype=None, copy=None)`.

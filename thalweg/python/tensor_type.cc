@@ -2,6 +2,8 @@
 #include <Python.h>
 #include <structmember.h>
 
+#include "thalweg/keras/functional.h"
+#include "thalweg/python/keras_functions.h"
 #include "thalweg/python/tensor_slots.h"
 
 namespace thalweg::python {
@@ -9,6 +11,7 @@ namespace thalweg::python {
 PyTypeObject* tensor_type = nullptr;
 PyTypeObject* eager_tensor_type = nullptr;
 PyTypeObject* symbolic_tensor_type = nullptr;
+PyTypeObject* keras_tensor_type = nullptr;
 
 namespace {
 
@@ -50,6 +53,12 @@ PyMemberDef members[] = {
     {nullptr, 0, 0, 0, nullptr},
 };
 
+PyTypeObject* type_of_symbol(const Tensor& tensor) {
+  if (!keras::functional::has_history(tensor)) return symbolic_tensor_type;
+  has_keras_tensors = true;
+  return keras_tensor_type;
+}
+
 constexpr const char* doc =
     "A value of any dtype and shape. Tensors are immutable; operators and functions make new ones.";
 
@@ -58,7 +67,7 @@ constexpr const char* doc =
 PyObject* wrap(Tensor tensor) {
   if (!tensor.defined()) return Py_NewRef(Py_None);
   PyTensor* object;
-  PyTypeObject* type = tensor.get()->form == Form::symbolic ? symbolic_tensor_type : eager_tensor_type;
+  PyTypeObject* type = tensor.get()->form == Form::symbolic ? type_of_symbol(tensor) : eager_tensor_type;
   if (num_free) {
     object = free_objects[--num_free];
     PyObject_Init(reinterpret_cast<PyObject*>(object), type);
@@ -98,6 +107,9 @@ void make_tensor_types() {
   std::vector<PyType_Slot> symbolic_slots;
   add_symbolic_slots(symbolic_slots);
   symbolic_tensor_type = derived("thalweg.SymbolicTensor", symbolic_slots);
+  std::vector<PyType_Slot> keras_slots;
+  add_keras_slots(keras_slots);
+  keras_tensor_type = derived("thalweg.KerasTensor", keras_slots);
 }
 
 bool is_heavy(const TensorImpl* tensor) {

@@ -20,12 +20,13 @@ def _overrides(cls):
     for name in _METHODS:
         method = getattr(cls, name, None)
         found[name] = method is not None and not getattr(method, "_is_engine", False)
-    takes = set()
+    takes = ()
     if found["call"]:
         try:
-            takes = set(inspect.signature(cls.call).parameters)
+            takes = tuple(inspect.signature(cls.call).parameters)
         except (TypeError, ValueError):
             pass
+    found["arguments"] = takes[2:]
     found["takes_training"] = "training" in takes
     found["takes_mask"] = "mask" in takes
     found["supports_masking"] = False

@@ -1,0 +1,224 @@
+#include "thalweg/python/keras_python_layer.h"
+
+#include "thalweg/keras/call_arguments.h"
+#include "thalweg/keras/functional.h"
+#include "thalweg/python/convert.h"
+
+namespace thalweg::python {
+
+using keras::CallArgs;
+using keras::LayerInterface;
+using keras::Value;
+
+Overrides overrides_of(nb::handle type) {
+  nb::object known = nb::getattr(type, "_overrides", nb::none());
+  auto has = [&](const char* name) { return nb::cast<bool>(known[name]); };
+  std::vector<std::string> arguments;
+  for (nb::handle name : nb::object(known["arguments"])) arguments.push_back(text_of(name));
+  return {has("build"),
+          has("call"),
+          has("compute_mask"),
+          has("compute_output_shape"),
+          has("get_config"),
+          has("reset_states"),
+          has("train_step"),
+          has("test_step"),
+          has("predict_step"),
+          has("takes_training"),
+          has("takes_mask"),
+          has("supports_masking"),
+          arguments};
+}
+
+namespace {
+
+/// Fills the places of tensors among other arguments again.
+nb::object with_tensors(nb::handle structure, const std::vector<Tensor>& tensors, size_t& next, nb::handle marker) {
+  PyObject* p = structure.ptr();
+  if (p == marker.ptr()) return nb::steal(wrap(tensors.at(next++)));
+  if (PyDict_Check(p)) {
+    nb::dict made;
+    for (auto [key, item] : nb::borrow<nb::dict>(structure)) made[key] = with_tensors(item, tensors, next, marker);
+    return made;
+  }
+  if (PyTuple_CheckExact(p) || PyList_CheckExact(p)) {
+    nb::list made;
+    for (nb::handle item : structure) made.append(with_tensors(item, tensors, next, marker));
+    if (PyTuple_Check(p)) return nb::tuple(made);
+    return made;
+  }
+  return nb::borrow(structure);
+}
+/// Takes the tensors out of other arguments; their places are marked.
+nb::object without_tensors(nb::handle structure, std::vector<Nest>& tensors, nb::handle marker) {
+  PyObject* p = structure.ptr();
+  if (is_tensor(p)) {
+    tensors.emplace_back(tensor_of(p));
+    return nb::borrow(marker);
+  }
+  if (PyDict_Check(p)) {
+    nb::dict made;
+    for (auto [key, item] : nb::borrow<nb::dict>(structure)) made[key] = without_tensors(item, tensors, marker);
+    return made;
+  }
+  if (PyTuple_CheckExact(p) || PyList_CheckExact(p)) {
+    nb::list made;
+    for (nb::handle item : structure) made.append(without_tensors(item, tensors, marker));
+    if (PyTuple_Check(p)) return nb::tuple(made);
+    return made;
+  }
+  return nb::borrow(structure);
+}
+/// An argument of a configuration with its tensors.
+nb::object from_named(const Value& value, const std::vector<Tensor>& tensors) {
+  if (std::optional<size_t> place = keras::place_in(value)) return nb::steal(wrap(tensors.at(*place)));
+  if (!keras::has_places(value)) return from_value(value);
+  if (value.is_list()) {
+    nb::list list;
+    for (const Value& item : value.list()) list.append(from_named(item, tensors));
+    return list;
+  }
+  nb::dict dict;
+  for (const auto& [key, item] : value.map()) dict[nb::str(key.c_str())] = from_named(item, tensors);
+  return dict;
+}
+/// The same as a configuration has it; the marked places are those of tensors.
+Value to_named(nb::handle structure, size_t& next, nb::handle marker) {
+  PyObject* p = structure.ptr();
+  if (p == marker.ptr()) return keras::make_place(next++);
+  if (PyDict_Check(p)) {
+    Value::Map entries;
+    for (auto [key, item] : nb::borrow<nb::dict>(structure))
+      entries.emplace_back(text_of(nb::str(key)), to_named(item, next, marker));
+    return entries;
+  }
+  if (PyTuple_Check(p) || PyList_Check(p)) {
+    Value::List items;
+    for (nb::handle item : structure) items.push_back(to_named(item, next, marker));
+    return items;
+  }
+  return to_value(structure);
+}
+nb::object marker() {
+  static auto& object =
+      *new nb::object(nb::steal(PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type))));
+  return object;
+}
+
+}  // namespace
+
+Nest PyLayer::call(const Nest& inputs, const CallArgs& args) {
+  if (!own_.call) {
+    if (inner_) return inner_->call(inputs, args);
+    with_python([&] {
+      raise(PyExc_NotImplementedError,
+            "Layer '" + name + "' (" + class_name() + ") has no `call` method: write `def call(self, inputs)`.");
+    });
+  }
+  return with_python([&] {
+    nb::list arguments;
+    arguments.append(from_nest(inputs));
+    nb::dict keywords;
+    if (args.rest) {
+      const std::vector<Tensor> tensors = args.more.flatten();
+      if (args.rest->own) {
+        nb::object rest = nb::borrow(static_cast<PyObject*>(const_cast<void*>(args.rest->own.get())));
+        size_t next = 0;
+        nb::object filled = with_tensors(rest, tensors, next, marker());
+        for (nb::handle item : nb::object(filled[0])) arguments.append(item);
+        for (auto [key, item] : nb::cast<nb::dict>(nb::object(filled[1]))) keywords[key] = item;
+      } else {  // read from a configuration
+        for (const auto& [key, value] : args.rest->named.map())
+          keywords[nb::str(key.c_str())] = from_named(value, tensors);
+      }
+    }
+    if (own_.takes_training && args.training.given() && !keywords.contains("training"))
+      keywords["training"] = nb::bool_(static_cast<bool>(args.training));
+    if (own_.takes_mask && !args.mask.is_none() && !keywords.contains("mask")) keywords["mask"] = from_nest(args.mask);
+    if (!args.initial_state.is_none()) keywords["initial_state"] = from_nest(args.initial_state);
+    return to_nest(nb::object(me().attr("call")(*arguments, **keywords)));
+  });
+}
+
+namespace {
+/// The other arguments by name, for configurations; None where they cannot be in one.
+Value named_arguments(const PyLayer& layer, nb::handle positional, nb::handle keywords) {
+  size_t next = 0;
+  Value::Map named;
+  try {
+    size_t i = 0;
+    for (nb::handle item : positional) {
+      Value value = to_named(item, next, marker());
+      const std::vector<std::string>& names = layer.call_arguments();
+      named.emplace_back(i < names.size() ? names[i] : "args_" + std::to_string(i), std::move(value));
+      ++i;
+    }
+    for (auto [key, item] : nb::borrow<nb::dict>(keywords))
+      named.emplace_back(text_of(nb::str(key)), to_named(item, next, marker()));
+  } catch (nb::python_error&) {
+    return {};
+  }
+  return named;
+}
+
+}  // namespace
+
+CallArgs to_call_args(const LayerInterface& layer, nb::handle positional, nb::handle keywords, Nest& inputs) {
+  CallArgs args;
+  nb::dict rest;
+  auto* python = dynamic_cast<const PyLayer*>(&layer);
+  const bool of_python = python && (python->writes_call() || !python->inner());
+  for (auto [key, item] : nb::borrow<nb::dict>(keywords)) {
+    std::string name = text_of(key);
+    if (name == "training") {
+      if (item.is_none()) continue;
+      const int truth = PyObject_IsTrue(item.ptr());
+      if (truth < 0) throw nb::python_error();
+      args.training = truth == 1;
+    } else if (name == "mask") {
+      args.mask = to_nest(item);
+    } else if (of_python) {
+      rest[key] = item;
+    } else if (name == "initial_state") {
+      args.initial_state = to_nest(item);
+    } else if (name == "count_weights") {
+      args.more = to_nest(item);
+    } else if (name == "constants") {
+      args.constants = to_nest(item);
+    } else if (name == "attention_mask") {
+      args.attention_mask = to_nest(item);
+    } else if (name == "return_attention_scores") {
+      args.return_attention_scores = Flag(PyObject_IsTrue(item.ptr()) == 1);
+    } else if (name == "use_causal_mask") {
+      args.use_causal_mask = Flag(PyObject_IsTrue(item.ptr()) == 1);
+    } else if (name == "value" || name == "key" || name == "states") {
+      std::vector<Nest> all = {inputs};
+      if (inputs.kind() == Nest::Kind::list && name == "key") all.assign(inputs.items().begin(), inputs.items().end());
+      all.push_back(to_nest(item));
+      inputs = Nest::list(std::move(all));
+    } else {
+      raise(PyExc_TypeError, layer.class_name() + ".call() got an unexpected keyword argument " + repr_of(key.ptr()));
+    }
+  }
+  const size_t count = nb::len(positional);
+  if (of_python && (count > 0 || nb::len(rest) > 0)) {
+    std::vector<Nest> tensors;
+    nb::object kept = without_tensors(nb::make_tuple(nb::borrow(positional), rest), tensors, marker());
+    args.more = Nest::list(std::move(tensors));
+    auto others = std::make_shared<keras::NamedArgs>();
+    if (keras::functional::is_symbolic(inputs, args))
+      others->named = named_arguments(*python, nb::object(kept[0]), nb::object(kept[1]));
+    others->own = std::shared_ptr<const void>(kept.release().ptr(), [](const void* object) {
+      nb::gil_scoped_acquire acquire;
+      Py_DECREF(static_cast<PyObject*>(const_cast<void*>(object)));
+    });
+    args.rest = std::move(others);
+  } else if (count > 0) {
+    std::vector<Nest> all = {inputs};
+    for (nb::handle item : positional) all.push_back(to_nest(item));
+    inputs = Nest::list(std::move(all));
+  }
+  return args;
+}
+
+}  // namespace thalweg::python

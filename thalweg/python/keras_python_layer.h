@@ -1,0 +1,139 @@
+// Layers that Python implements, and how the arguments of calls come from Python.
+#pragma once
+#include <deque>
+
+#include "thalweg/keras/call_context.h"
+#include "thalweg/python/keras_core.h"
+
+namespace thalweg::python {
+
+/// What the class of a Python layer writes itself, asked once for each class.
+struct Overrides {
+  bool build, call, compute_mask, compute_output_shape, get_config, reset_states;
+  bool train_step, test_step, predict_step;
+  bool takes_training, takes_mask, supports_masking;
+  std::vector<std::string> arguments;  // of `call`, behind the inputs
+};
+
+Overrides overrides_of(nb::handle type);
+
+/// A layer whose methods Python has; where it has none, those of the engine's layer that its class comes from.
+class PyLayer : public keras::LayerInterface, public PythonBacked<keras::LayerInterface>, public HasPython {
+ public:
+  PyLayer(PyObject* self, std::shared_ptr<keras::LayerInterface> inner)
+      : PythonBacked(self), inner_(std::move(inner)), own_(overrides_of(nb::handle(self).type())) {}
+
+  nb::handle python() const override { return me(); }
+  keras::LayerInterface* inner() const { return inner_.get(); }
+  bool writes_call() const { return own_.call; }
+  const std::vector<std::string>& call_arguments() const { return own_.arguments; }
+  std::string class_name() const override {
+    return with_python([&] { return text_of(me().type().attr("__name__")); });
+  }
+  keras::Value get_config() const override {
+    if (!own_.get_config) return inner_ ? inner_->get_config() : keras::Value(keras::Value::Map());
+    return with_python([&] { return to_value(me().attr("get_config")()); });
+  }
+  void build(const Nest& inputs) override {
+    with_python([&] {
+      if (own_.build) me().attr("build")(shapes_of(inputs));
+      else build_inner(inputs);
+    });
+  }
+  void build_inner(const Nest& inputs) {
+    if (!inner_) return;
+    keras::detail::build_if_needed(*inner_, inputs);
+  }
+  Nest call(const Nest& inputs, const keras::CallArgs& args) override;
+  Nest compute_mask(const Nest& inputs, const Nest& mask) override {
+    if (own_.compute_mask)
+      return with_python(
+          [&] { return to_nest(nb::object(me().attr("compute_mask")(from_nest(inputs), from_nest(mask)))); });
+    return inner_ ? inner_->compute_mask(inputs, mask) : keras::LayerInterface::compute_mask(inputs, mask);
+  }
+  bool supports_masking() const override {
+    if (own_.compute_mask) return true;
+    const bool asked =
+        with_python([&] { return nb::cast<bool>(nb::getattr(me(), "supports_masking", nb::bool_(false))); });
+    return asked || (inner_ && inner_->supports_masking());
+  }
+  std::vector<keras::InputSpec> input_spec() const override {
+    return inner_ && !own_.call ? inner_->input_spec() : std::vector<keras::InputSpec>();
+  }
+  void reset_states() override {
+    if (own_.reset_states) with_python([&] { me().attr("reset_states")(); });
+    else if (inner_) inner_->reset_states();
+  }
+  bool is_network() const override { return inner_ && inner_->is_network() && !own_.call; }
+  bool takes_named_arguments() const override { return own_.call || (inner_ && inner_->takes_named_arguments()); }
+  bool is_model() const override { return is_trained_as_model || (inner_ && inner_->is_model()); }
+  bool has_train_step() const override { return own_.train_step; }
+  bool has_test_step() const override { return own_.test_step; }
+  bool has_predict_step() const override { return own_.predict_step; }
+  Nest train_step(keras::Model&, const Nest& data) override { return step("train_step", data); }
+  Nest test_step(keras::Model&, const Nest& data) override { return step("test_step", data); }
+  Nest predict_step(keras::Model&, const Nest& data) override { return step("predict_step", data); }
+
+  void list_parts(module::Parts& parts) const override {
+    if (inner_) inner_->list_parts(parts);
+    nb::gil_scoped_acquire acquire;
+    kept_variables_.clear();
+    kept_layers_.clear();
+    kept_metrics_.clear();
+    for (const Variable& v : weights) parts(std::to_string(parts.list().size()), kept_variables_.emplace_back(v));
+    nb::object attributes = me().attr("__dict__");
+    for (auto [key, item] : nb::cast<nb::dict>(attributes)) {
+      std::string name = text_of(nb::str(key));
+      if (!name.starts_with("_core")) look(name, item, parts, 0);
+    }
+  }
+
+  std::vector<Variable> weights;  // made by add_weight, in that order
+
+ private:
+  Nest step(const char* method, const Nest& data) {
+    return with_python([&] { return to_nest(nb::object(me().attr(method)(from_nest(data)))); });
+  }
+  bool is_listed(const Variable& variable) const {
+    for (const Variable& other : kept_variables_)
+      if (is_same(other, variable)) return true;
+    return false;
+  }
+  // Variables, layers and metrics among attributes, and in their containers.
+  void look(const std::string& name, nb::handle item, module::Parts& parts, int depth) const {
+    constexpr int deepest = 8;
+    PyObject* p = item.ptr();
+    if (depth > deepest) return;
+    if (is_variable(p)) {
+      Variable variable = to_variable(item);
+      if (!is_listed(variable)) parts(name, kept_variables_.emplace_back(variable));
+    } else if (PyList_Check(p) || PyTuple_Check(p)) {
+      size_t i = 0;
+      for (nb::handle inner : item) look(name + "/" + std::to_string(i++), inner, parts, depth + 1);
+    } else if (PyDict_Check(p)) {
+      for (auto [key, inner] : nb::borrow<nb::dict>(item))
+        look(name + "/" + text_of(nb::str(key)), inner, parts, depth + 1);
+    } else if (nb::object core = nb::getattr(item, "_core", nb::none()); nb::isinstance<Core>(core)) {
+      std::shared_ptr<keras::Object> object = nb::cast<Core&>(core).get();
+      if (auto layer = std::dynamic_pointer_cast<keras::LayerInterface>(object))
+        parts(name, kept_layers_.emplace_back(layer));
+      else if (auto metric = std::dynamic_pointer_cast<keras::MetricInterface>(object))
+        parts(name, kept_metrics_.emplace_back(metric));
+    } else if (nb::hasattr(item, "_is_thalweg_module")) {  // tf.Module
+      for (auto [key, inner] : nb::cast<nb::dict>(nb::object(item.attr("__dict__"))))
+        look(name + "/" + text_of(nb::str(key)), inner, parts, depth + 1);
+    }
+  }
+
+  std::shared_ptr<keras::LayerInterface> inner_;
+  Overrides own_;
+  mutable std::deque<Variable> kept_variables_;  // parts point to them until the next time
+  mutable std::deque<keras::Layer> kept_layers_;
+  mutable std::deque<keras::Metric> kept_metrics_;
+};
+
+/// The arguments of a call: those that every layer knows, the rest for a layer of Python. Further inputs join `inputs`.
+keras::CallArgs to_call_args(const keras::LayerInterface& layer, nb::handle positional, nb::handle keywords,
+                             Nest& inputs);
+
+}  // namespace thalweg::python
