@@ -13,6 +13,8 @@
 #include "thalweg/core/error.h"
 #include "thalweg/core/warning.h"
 #include "thalweg/keras/input_layer.h"
+#include "thalweg/keras/layers/wrappers.h"
+#include "thalweg/keras/summary.h"
 
 extern char** environ;
 
@@ -45,7 +47,7 @@ class Drawing {
     text_ = "digraph G {\n  rankdir=" + options_.rankdir +
             ";\n  concentrate=true;\n  dpi=" + std::to_string(options_.dpi) + ";\n  node [shape=record];\n";
     if (FunctionalModel* graph = graph_of(*model.get())) {
-      add_graph(*graph, "  ");
+      add_graph(*graph, "  ", options_.layer_range);
     } else {
       text_ += "  " + id_of(model.get()) + " [label=" + quoted(without_braces(model.name())) + "];\n";
     }
@@ -54,7 +56,7 @@ class Drawing {
   }
 
  private:
-  /// What stands for a layer: where edges to it end, and where those from it begin.
+  /// The first and the last layer of a model that is drawn in a frame.
   struct Ends {
     std::string first, last;
   };
@@ -62,44 +64,82 @@ class Drawing {
   std::string id_of(const LayerInterface* layer) {
     return "layer_" + std::to_string(ids_.try_emplace(layer, ids_.size()).first->second);
   }
-  bool is_expanded(const Layer& layer) const { return options_.expand_nested && graph_of(*layer.get()); }
-
-  Ends add_graph(const FunctionalModel& graph, const std::string& indent) {
-    std::map<const LayerInterface*, Ends> ends;
-    Ends whole;
-    for (const Layer& layer : graph.layers()) {
-      Ends here;
-      if (is_expanded(layer)) {
-        text_ += indent + "subgraph " + quoted("cluster_" + layer.name()) + " {\n" + indent + "  style=dashed;\n" +
-                 indent + "  label=" + quoted(layer.name()) + ";\n" + indent + "  labeljust=l;\n";
-        here = add_graph(*graph_of(*layer.get()), indent + "  ");
-        text_ += indent + "}\n";
-      } else {
-        here = {id_of(layer.get()), id_of(layer.get())};
-        text_ += indent + here.first + " [label=" + quoted(label_of(layer)) + "];\n";
-      }
-      ends[layer.get()] = here;
-      if (whole.first.empty()) whole.first = here.first;
-      whole.last = here.last;
-    }
-    for (const auto& node : graph.nodes_in_order())
-      for (const Tensor& t : node->dependencies()) {
-        functional::History from = functional::history_of(t);
-        if (!from.node) continue;
-        std::pair edge(ends.at(from.node->layer.get()).last, ends.at(node->layer.get()).first);
-        if (std::find(edges_.begin(), edges_.end(), edge) == edges_.end()) edges_.push_back(std::move(edge));
-      }
-    return whole;
+  /// The layer that a wrapper calls; none for others.
+  static Layer wrapped_in(const Layer& layer) {
+    if (auto* inner = layer.get()->member<Layer>("layer")) return *inner;
+    auto* pattern = layer.get()->member<layers::LayerPattern>("layer");
+    return pattern ? pattern->layer() : Layer();
+  }
+  bool is_expanded(const Layer& layer) const {
+    return options_.expand_nested && layer.defined() && graph_of(*layer.get());
   }
 
-  std::string label_of(const Layer& layer) const {
-    std::string label = without_braces(layer.class_name());
+  Ends add_frame(const Layer& model, const std::string& indent) {
+    text_ += indent + "subgraph " + quoted("cluster_" + model.name()) + " {\n" + indent + "  style=dashed;\n" + indent +
+             "  label=" + quoted(model.name()) + ";\n" + indent + "  labeljust=l;\n";
+    Ends ends = add_graph(*graph_of(*model.get()), indent + "  ", {});
+    text_ += indent + "}\n";
+    return ends;
+  }
+
+  Ends add_graph(const FunctionalModel& graph, const std::string& indent, const std::vector<std::string>& range) {
+    const std::vector<Layer>& layers = graph.layers();
+    const auto [first, last] = chosen_layers(layers, range);
+    std::map<const LayerInterface*, Ends> frames;
+    Ends whole;
+    for (size_t i = first; i < last; ++i) {
+      const Layer& layer = layers[i];
+      const Layer inner = wrapped_in(layer);
+      if (is_expanded(inner)) frames[layer.get()] = add_frame(inner, indent);
+      if (is_expanded(layer)) {
+        frames[layer.get()] = add_frame(layer, indent);
+        continue;
+      }
+      const std::string id = id_of(layer.get());
+      text_ += indent + id + " [label=" + quoted(label_of(layer, inner)) + "];\n";
+      if (whole.first.empty()) whole.first = id;
+      whole.last = id;
+    }
+    std::set<const functional::Node*> ours;
+    for (const auto& node : graph.nodes_in_order()) ours.insert(node.get());
+    for (size_t i = range.empty() ? first : first + 1; i < last; ++i)
+      for (const auto& node : functional::nodes_of(*layers[i].get()))
+        if (ours.contains(node.get())) add_edges(*node, frames);
+    return whole;
+  }
+  /// Edges end at the first layer of a model in a frame and begin at its last; a wrapper stands before its frame.
+  void add_edges(const functional::Node& node, std::map<const LayerInterface*, Ends>& frames) {
+    const Layer& layer = node.layer;
+    for (const Tensor& t : node.dependencies()) {
+      functional::History from = functional::history_of(t);
+      if (!from.node) continue;
+      const LayerInterface* source = from.node->layer.get();
+      const std::string begin = frames.contains(source) ? frames[source].last : id_of(source);
+      const bool has_frame = frames.contains(layer.get());
+      if (!has_frame || !is_expanded(layer)) add_edge(begin, id_of(layer.get()));
+      if (!has_frame) continue;
+      if (is_expanded(layer)) add_edge(begin, frames[layer.get()].first);
+      else if (!frames.contains(source)) add_edge(id_of(layer.get()), frames[layer.get()].first);
+    }
+  }
+  void add_edge(const std::string& from, const std::string& to) {
+    std::pair edge(from, to);
+    if (std::find(edges_.begin(), edges_.end(), edge) == edges_.end()) edges_.push_back(std::move(edge));
+  }
+
+  std::string label_of(const Layer& layer, const Layer& inner) const {
+    std::string name = layer.name(), label = layer.class_name();
+    if (inner.defined() && !is_expanded(inner)) {
+      name += "(" + inner.name() + ")";
+      label += "(" + inner.class_name() + ")";
+    }
+    label = without_braces(label);
     if (options_.show_layer_activations)
       if (auto* activation = layer.get()->member<keras::Activation>("activation")) {
-        std::string name = !activation->defined() ? "linear" : activation->class_name();
-        label = "{" + label + "|" + (name.empty() ? "lambda" : name) + "}";
+        std::string function = !activation->defined() ? "linear" : activation->class_name();
+        label = "{" + label + "|" + (function.empty() ? "lambda" : function) + "}";
       }
-    if (options_.show_layer_names) label = without_braces(layer.name()) + "|" + label;
+    if (options_.show_layer_names) label = without_braces(name) + "|" + label;
     if (options_.show_dtype) label += "|" + std::string(name_of(layer.dtype()));
     if (options_.show_shapes) {
       auto shapes = [&](const Nest& kinds) {

@@ -8,10 +8,11 @@ struct PlotModelOptions {
   std::string to_file = "model.png";
   Flag show_shapes = false;
   Flag show_dtype = false;
-  Flag show_layer_names = false;
+  Flag show_layer_names = true;
   std::string rankdir = "TB";  // LR: from left to right
   Flag expand_nested = false;
   int64_t dpi = 96;
+  std::vector<std::string> layer_range = {};  // the first and the last layer: names, or regular expressions
   Flag show_layer_activations = false;
   Flag show_trainable = false;
 };

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "thalweg/core/error.h"
+#include "thalweg/keras/function_layer.h"
 #include "thalweg/keras/input_layer.h"
 #include "thalweg/keras/model.h"
 
@@ -124,6 +125,8 @@ class Table {
   static std::string shape_of(const Layer& layer) {
     const Nest kinds = functional::output_kinds(*layer.get());
     if (kinds.is_none()) return "multiple";
+    if (auto* function = dynamic_cast<const FunctionLayer*>(layer.get()))
+      if (std::string text = function->record_text(kinds); !text.empty()) return text;
     return layer.as<InputLayer>() ? "[" + functional::shape_text(kinds) + "]" : functional::shape_text(kinds);
   }
   std::string params_of(const Layer& layer) const {
@@ -186,8 +189,9 @@ class Table {
   std::string text_;
 };
 
-/// The numbers of the first layer and of the one behind the last.
-std::pair<size_t, size_t> chosen_range(const std::vector<Layer>& layers, const std::vector<std::string>& range) {
+}  // namespace
+
+std::pair<size_t, size_t> chosen_layers(const std::vector<Layer>& layers, const std::vector<std::string>& range) {
   if (range.empty()) return {0, layers.size()};
   if (range.size() != 2)
     throw ValueError("layer_range must be a list or tuple of length 2. Received: layer_range of length " +
@@ -209,15 +213,13 @@ std::pair<size_t, size_t> chosen_range(const std::vector<Layer>& layers, const s
   return {lower.front(), upper.back() + 1};
 }
 
-}  // namespace
-
 std::string summary_text(const Model& model, const SummaryOptions& options) {
   if (!model.built())
     throw ValueError(
         "This model has not yet been built. Build the model first by calling `build()` or by calling the model on a "
         "batch of data.");
   const std::vector<Layer> layers = model.layers();
-  const auto [first, last] = chosen_range(layers, options.layer_range);
+  const auto [first, last] = chosen_layers(layers, options.layer_range);
   Table table(model, options);
   for (size_t i = first; i < last; ++i) table.layer(layers[i], 0, false);
   return table.finish(model);

@@ -10,6 +10,7 @@
 namespace thalweg::keras {
 
 class Model;
+class Layer;
 
 struct SummaryOptions {
   int64_t line_length = 0;             // left out: 65, or 98 where layers have several connections
@@ -18,6 +19,8 @@ struct SummaryOptions {
   Flag show_trainable = false;
   std::vector<std::string> layer_range = {};  // the first and the last layer: names, or regular expressions
 };
+/// The numbers of the first of the layers that a range names, and of the one behind the last; all for an empty range.
+std::pair<size_t, size_t> chosen_layers(const std::vector<Layer>& layers, const std::vector<std::string>& range);
 /// What `model.summary()` prints.
 THALWEG_API std::string summary_text(const Model& model, const SummaryOptions& options = {});
 

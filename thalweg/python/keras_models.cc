@@ -128,6 +128,13 @@ std::map<int64_t, double> to_class_weight(nb::handle dict) {
   return made;
 }
 
+std::vector<std::string> to_texts(nb::handle list) {
+  std::vector<std::string> made;
+  if (list.is_none()) return made;
+  for (nb::handle item : list) made.push_back(text_of(item));
+  return made;
+}
+
 nb::object from_history(const keras::History& history) {
   nb::dict numbers;
   for (const auto& [name, values] : history.history) {
@@ -182,8 +189,7 @@ void define_keras_models(nb::module_& module) {
       for (nb::handle item : positions) how.positions.push_back(nb::cast<double>(item));
     how.expand_nested = Flag(PyObject_IsTrue(options["expand_nested"].ptr()) == 1);
     how.show_trainable = Flag(PyObject_IsTrue(options["show_trainable"].ptr()) == 1);
-    if (nb::object range = options["layer_range"]; !range.is_none())
-      for (nb::handle item : range) how.layer_range.push_back(text_of(item));
+    how.layer_range = to_texts(options["layer_range"]);
     return keras::summary_text(model_of(core), how);
   });
   define(module, "plot_model", [](Core& core, nb::handle given, bool write) {
@@ -197,6 +203,7 @@ void define_keras_models(nb::module_& module) {
     how.rankdir = text_of(options["rankdir"]);
     how.expand_nested = flag("expand_nested");
     options.read("dpi", how.dpi);
+    how.layer_range = to_texts(options["layer_range"]);
     how.show_layer_activations = flag("show_layer_activations");
     how.show_trainable = flag("show_trainable");
     return write ? keras::utils::plot_model(model_of(core), how) : keras::utils::model_to_dot(model_of(core), how);

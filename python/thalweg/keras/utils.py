@@ -156,12 +156,12 @@ class Sequence:
             yield self[i]
 
 
-def plot_model(model, to_file="model.png", show_shapes=False, show_dtype=False, show_layer_names=False, rankdir="TB",
+def plot_model(model, to_file="model.png", show_shapes=False, show_dtype=False, show_layer_names=True, rankdir="TB",
                expand_nested=False, dpi=96, layer_range=None, show_layer_activations=False, show_trainable=False):
     """Writes a picture of a model, and the text that Graphviz draws it from beside it."""
     return _engine_keras().plot_model(model._core, {
         "to_file": to_file, "show_shapes": show_shapes, "show_dtype": show_dtype, "show_layer_names": show_layer_names,
-        "rankdir": rankdir, "expand_nested": expand_nested, "dpi": dpi,
+        "rankdir": rankdir, "expand_nested": expand_nested, "dpi": dpi, "layer_range": layer_range,
         "show_layer_activations": show_layer_activations, "show_trainable": show_trainable}, True)
 
 
@@ -170,8 +170,8 @@ def model_to_dot(model, show_shapes=False, show_dtype=False, show_layer_names=Tr
     """The text that Graphviz draws a model from."""
     return _engine_keras().plot_model(model._core, {
         "show_shapes": show_shapes, "show_dtype": show_dtype, "show_layer_names": show_layer_names, "rankdir": rankdir,
-        "expand_nested": expand_nested, "dpi": dpi, "show_layer_activations": show_layer_activations,
-        "show_trainable": show_trainable}, False)
+        "expand_nested": expand_nested, "dpi": dpi, "layer_range": layer_range,
+        "show_layer_activations": show_layer_activations, "show_trainable": show_trainable}, False)
 
 
 def _engine_keras():
