@@ -92,6 +92,8 @@ def plain(value):
         return value.name
     if isinstance(value, float) and not np.isfinite(value):
         return "nan" if np.isnan(value) else "inf" if value > 0 else "-inf"
+    if value is Ellipsis:
+        return {"class_name": "__ellipsis__"}
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise TypeError(f"no JSON for {value!r}")

@@ -12,6 +12,7 @@ import keras_models
 import keras_optimizers
 import keras_parts
 import keras_rows
+import keras_symbolic
 import keras_training
 import op_rows
 import tensorflow as tf
@@ -24,6 +25,7 @@ KINDS = {
     "initializers": keras_parts.run_initializer, "regularizers": keras_parts.run_regularizer,
     "constraints": keras_parts.run_constraint, "activations": keras_parts.run_activation, "curves": keras_curves.run,
     "models": keras_models.run, "callbacks": keras_callbacks.run, "training": keras_training.run,
+    "symbolic": keras_symbolic.run,
 }
 tf.get_logger().setLevel("ERROR")
 
