@@ -323,3 +323,16 @@ def test_an_input_layer_takes_shape_or_batch_shape():
         layers.InputLayer(input_shape=(3,), batch_input_shape=(2, 3))
     model = keras.Sequential([layers.InputLayer(input_shape=(3,)), layers.Dense(2)])
     assert model.output_shape == (None, 2)
+
+
+def test_cells_give_the_states_to_begin_with():
+    x = tf.ones([2, 3])
+    assert layers.GRUCell(4).get_initial_state(batch_size=2, dtype=tf.float64).dtype == tf.float64
+    assert [s.shape for s in layers.LSTMCell(4).get_initial_state(x)] == [(2, 4), (2, 4)]
+    stacked = layers.StackedRNNCells([layers.SimpleRNNCell(4), layers.LSTMCell(5)])
+    assert [s.shape for s in tf.nest.flatten(stacked.get_initial_state(x))] == [(2, 4), (2, 5), (2, 5)]
+    cell = layers.SimpleRNNCell(4)
+    output, states = cell(x, cell.get_initial_state(x))
+    assert output.shape == tf.nest.flatten(states)[0].shape == (2, 4)
+    with pytest.raises(ValueError, match="batch_size"):
+        cell.get_initial_state()

@@ -61,6 +61,10 @@ def test_set_random_seed():
     assert draw() == draw()
     with pytest.raises(ValueError, match="integer"):
         utils.set_random_seed(1.5)
+    # Initializers without a seed draw as those of Keras 2.15 do.
+    utils.set_random_seed(1)
+    drawn = tf.keras.initializers.GlorotUniform()((1, 3))
+    np.testing.assert_allclose(drawn, [[-0.5903275, 0.8878101, 1.0738579]], rtol=1e-6)
 
 
 def test_get_file(tmp_path):

@@ -57,6 +57,7 @@ void define_keras(nb::module_& module);
 /// keras_objects.cc, keras_layers.cc, keras_models.cc
 void define_keras_objects(nb::module_& module);
 void define_keras_layers(nb::module_& module);
+void define_keras_cells(nb::module_& module);
 void define_keras_models(nb::module_& module);
 
 /// A class of Python that implements one of the engine's interfaces. The Python object owns the C++ one; handles of the

@@ -26,7 +26,7 @@ void define_keras_utils(nb::module_& module) {
       .def("add_stateful_metrics", &Progbar::add_stateful_metrics)
       .def_prop_ro("seen_so_far", &Progbar::seen_so_far)
       .def_prop_rw("target", &Progbar::target, &Progbar::set_target, nb::for_setter(nb::arg().none()));
-  utils.def("set_random_seed", [](int64_t seed) { set_random_seed(seed); });
+  utils.def("set_random_seed", &set_random_seed);
   utils.def("get_file",
             [](const std::string& fname, const std::string& origin, bool untar, const std::string& md5_hash,
                const std::string& file_hash, const std::string& cache_subdir, const std::string& hash_algorithm,

@@ -34,6 +34,17 @@ for _name in ("Discretization", "Normalization"):
 _classes["Discretization"].bin_boundaries = property(lambda self: _engine.bin_boundaries(self._core))
 
 
+def _get_initial_state(self, inputs=None, batch_size=None, dtype=None):
+    """The states that a sequence begins with: zeros for a batch of this size, or of the inputs'."""
+    states = _engine.initial_state(self._core, inputs, batch_size, dtype)
+    return states[0] if type(self)._has_bare_state else states
+
+
+for _name in ("SimpleRNNCell", "GRUCell", "LSTMCell", "StackedRNNCells"):
+    _classes[_name].get_initial_state = _get_initial_state
+    _classes[_name]._has_bare_state = _name in ("SimpleRNNCell", "GRUCell")
+
+
 def _merge(name):
     def merge(inputs, **kwargs):
         return _classes[name](**kwargs)(inputs)
