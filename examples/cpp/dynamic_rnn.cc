@@ -1,37 +1,43 @@
 // A recurrent network over any cell: a loop over time that is written as one.
 #include <thalweg/thalweg.h>
 
-#include <iostream>
+#include <cstdio>
 
 namespace tf = thalweg;
 namespace keras = tf::keras;
 namespace layers = keras::layers;
 using tf::Tensor;
 
-std::pair<Tensor, std::vector<Tensor>> run(const layers::RNNCell& cell, const Tensor& batch) {
-  Tensor input = tf::transpose(batch, {.perm = {1, 0, 2}});  // [time, batch, features]
-  auto states = cell.zero_state(batch.shape()[0]);
-  std::vector<Tensor> outputs;
-  for (const Tensor& x : input) {
-    Tensor output;
-    std::tie(output, states) = cell(x, states);
-    outputs.push_back(output);
-  }
-  return {tf::transpose(tf::stack(outputs), {.perm = {1, 0, 2}}), states};
-}
+struct DynamicRNN {
+  layers::RNNCell cell = {};
 
-void show(const char* name, const layers::RNNCell& cell, const Tensor& x) {
-  auto [y, states] = run(cell, x);
-  Tensor layer = layers::RNN(cell, {.return_sequences = true})(x);
-  std::cout << name << ": outputs " << y.shape() << ", " << states.size()
-            << " state(s), as the layer: " << std::boolalpha
-            << (tf::reduce_max(tf::abs(y - layer)).item<float>() < 1e-6f) << "\n";
+  std::pair<Tensor, std::vector<Tensor>> call(const Tensor& batch) {
+    auto states = cell.get_initial_state({.batch_size = batch.shape()[0], .dtype = tf::float32});
+    std::vector<Tensor> outputs;
+    for (const Tensor& x : tf::unstack(batch, {.axis = 1})) {  // [batch, time, features]
+      std::tie(outputs.emplace_back(), states) = cell(x, states);
+    }
+    return {tf::stack(outputs, {.axis = 1}), states};
+  }
+};
+
+bool equal(const Tensor& a, const Tensor& b) { return bool(tf::reduce_max(tf::abs(a - b)) < 1e-6f); }
+
+void show(const char* name, const layers::RNNCell& cell) {
+  auto model = keras::model(DynamicRNN{.cell = cell});
+  Tensor x = tf::sin(tf::reshape(tf::range(24.0f), {2, 4, 3}));
+  auto [y, states] = model(x);
+  auto [traced, _] = tf::function([=](const Tensor& batch) { return model(batch); })(x);
+  auto layer = layers::RNN(cell, {.return_sequences = true});
+  std::printf("%s: outputs %s, states %zu, the last value %.4f\n", name, y.shape().str().c_str(), states.size(),
+              y(-1, -1, -1).item<double>());
+  std::printf("  as a graph and as the layer: %s %s\n", equal(y, traced) ? "True" : "False",
+              equal(y, layer(x)) ? "True" : "False");
 }
 
 int main() {
   keras::utils::set_random_seed(1);
-  Tensor x = tf::sin(tf::reshape(tf::range(24.0f), {2, 4, 3}));
-  show("SimpleRNNCell", layers::SimpleRNNCell(2), x);
-  show("LSTMCell", layers::LSTMCell(2), x);
-  show("GRUCell", layers::GRUCell(2), x);
+  show("SimpleRNNCell", layers::SimpleRNNCell(2));
+  show("LSTMCell", layers::LSTMCell(2));
+  show("GRUCell", layers::GRUCell(2));
 }

@@ -1,7 +1,7 @@
-// A layer and a model as plain structs: members are configuration, weights and layers; nothing is registered.
+// A layer and a model as plain structs: their members are configuration, weights and layers; nothing is registered.
 #include <thalweg/thalweg.h>
 
-#include <iostream>
+#include <cstdio>
 
 namespace tf = thalweg;
 namespace keras = tf::keras;
@@ -14,10 +14,11 @@ struct Linear {
   keras::Regularizer regularizer = {};
   Variable kernel = {}, bias = {};
 
-  void build(const Shape& input) {
-    kernel = keras::add_weight({input[-1], units}, {.initializer = initializer, .regularizer = regularizer});
+  void build(const Shape& input_shape) {
+    kernel = keras::add_weight({input_shape[-1], units}, {.initializer = initializer, .regularizer = regularizer});
     bias = keras::add_weight({units}, {.initializer = "zeros"});
   }
+
   Tensor call(const Tensor& x) { return matmul(x, kernel) + bias; }
 };
 
@@ -43,24 +44,29 @@ struct Classifier {
   }
 };
 
+void show(const std::vector<Variable>& weights) {
+  for (auto& weight : weights) std::printf("%s %s\n", weight.name().c_str(), weight.shape().str().c_str());
+}
+
 int main() {
   keras::utils::set_random_seed(1);
-  keras::Layer layer =
-      keras::layer(Linear{.units = 3, .regularizer = keras::regularizers::L2(0.1)}, {.name = "linear"});
-  layer(tf::ones({2, 4}));
-  for (auto& weight : layer.weights()) std::cout << weight.name() << " " << weight.shape() << "\n";
-  std::cout << "losses: " << layer.losses().size() << "\n" << layer.get_config() << "\n";
+  auto layer = keras::layer(Linear{.units = 3, .regularizer = keras::regularizers::L2(0.1)}, {.name = "linear"});
+  Tensor row = layer(tf::ones({2, 4}))[0];
+  show(layer.weights());
+  std::printf("the first row: %.4f %.4f %.4f, the penalty: %.4f\n", row[0].item<double>(), row[1].item<double>(),
+              row[2].item<double>(), layer.losses()[0].item<double>());
   auto copy = keras::Layer::from_config("Linear", layer.get_config());
-  std::cout << "a copy: " << copy.name() << ", " << copy(tf::ones({2, 4})).shape() << "\n";
+  Shape shape = copy(tf::ones({2, 4})).shape();
+  std::printf("a copy: %s, penalties: %zu\n", shape.str().c_str(), copy.losses().size());
 
-  auto net = keras::model(Classifier{.num_classes = 3}, {.name = "classifier"});
+  auto model = keras::model(Classifier{.num_classes = 3}, {.name = "classifier"});
   auto x = tf::random::normal({90, 6}, {.seed = 1});
   auto y = tf::argmax(x(tf::all, tf::slice(0, 3)), {.axis = 1});
-  net.compile({.optimizer = "adam", .loss = "sparse_categorical_crossentropy", .metrics = {"accuracy"}});
-  auto history = net.fit(x, y, {.epochs = 20, .verbose = 0});
-  std::cout << "the loss falls: " << std::boolalpha << (history["loss"].back() < history["loss"].front()) << "\n";
-  for (auto& weight : net.weights()) std::cout << weight.name() << " " << weight.shape() << "\n";
+  model.compile({.optimizer = "adam", .loss = "sparse_categorical_crossentropy", .metrics = {"accuracy"}});
+  auto losses = model.fit(x, y, {.epochs = 20, .verbose = 0, .shuffle = false})["loss"];
+  show(model.weights());
+  std::printf("the loss falls: %s\n", losses.back() < losses.front() ? "True" : "False");
 
-  net->stem.set_trainable(false);
-  std::cout << net.trainable_weights().size() << " of " << net.weights().size() << " stay trainable\n";
+  model->stem.set_trainable(false);
+  std::printf("%zu of %zu stay trainable\n", model.trainable_weights().size(), model.weights().size());
 }

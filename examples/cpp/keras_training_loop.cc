@@ -1,28 +1,40 @@
-// Training without fit: a convolutional network, a loss and metrics as objects, a traced step, a loop.
+// Training without fit: a convolutional network reads digits; a loss, metrics, a traced step, a loop.
+//   keras_training_loop [steps]
 #include <thalweg/thalweg.h>
 
-#include <iostream>
+#include <cstdio>
+#include <cstdlib>
 
 namespace tf = thalweg;
 namespace keras = tf::keras;
 namespace layers = keras::layers;
 using tf::Tensor;
 
-int main() {
+constexpr int64_t batch_size = 32;
+
+std::pair<Tensor, Tensor> batch(const keras::datasets::Samples& samples, int64_t step) {
+  const int64_t first = step * batch_size % samples.x.shape()[0];
+  auto rows = tf::slice(first, first + batch_size);
+  return {tf::cast(samples.x(rows), tf::float32) / 255.0f, tf::cast(samples.y(rows), tf::int64)};
+}
+
+int main(int argc, char** argv) {
+  const int64_t steps = argc > 1 ? std::atoi(argv[1]) : 20;
   keras::utils::set_random_seed(1);
   auto mnist = keras::datasets::mnist::load_data();
-  auto images = tf::expand_dims(tf::cast(mnist.train.x(tf::slice(0, 2048)), tf::float32) / 255.0f, -1);
-  auto labels = tf::cast(mnist.train.y(tf::slice(0, 2048)), tf::int64);
 
   auto model = keras::Sequential({
-      layers::Conv2D(16, {3, 3}, {.activation = "relu", .input_shape = {28, 28, 1}}),
-      layers::MaxPooling2D(),
-      layers::Conv2D(16, {3, 3}, {.activation = "relu"}),
-      layers::MaxPooling2D(),
+      layers::Reshape({28, 28, 1}, {.input_shape = {28, 28}}),
+      layers::Conv2D(32, 5, {.padding = "same", .activation = "relu"}),
+      layers::MaxPooling2D({.pool_size = 2, .strides = 2, .padding = "same"}),
+      layers::Conv2D(64, 5, {.padding = "same", .activation = "relu"}),
+      layers::MaxPooling2D({.pool_size = 2, .strides = 2, .padding = "same"}),
       layers::Flatten(),
+      layers::Dense(1024, {.activation = "relu"}),
+      layers::Dropout(0.4),
       layers::Dense(10),
   });
-  auto optimizer = keras::optimizers::Adam({.learning_rate = 0.003});
+  auto optimizer = keras::optimizers::Adam({.learning_rate = 0.001});
   auto loss_object = keras::losses::SparseCategoricalCrossentropy({.from_logits = true});
   auto mean_loss = keras::metrics::Mean({.name = "loss"});
   auto accuracy = keras::metrics::SparseCategoricalAccuracy();
@@ -35,18 +47,22 @@ int main() {
     optimizer.apply_gradients(tape.gradient(loss, variables), variables);
     mean_loss.update_state(loss);
     accuracy.update_state(y, logits);
-    return loss;
   });
 
-  float first = 0;
-  for (int epoch = 0; epoch < 4; ++epoch) {
-    mean_loss.reset_state();
-    accuracy.reset_state();
-    for (int64_t i = 0; i < 2048; i += 64) train_step(images(tf::slice(i, i + 64)), labels(tf::slice(i, i + 64)));
-    if (epoch == 0) first = mean_loss.result().item<float>();
+  for (int64_t step = 1; step <= steps; ++step) {
+    auto [x, y] = batch(mnist.train, step - 1);
+    train_step(x, y);
+    if (step % 10 == 0) {
+      std::printf("step %d: loss %.3f, accuracy %.3f\n", static_cast<int>(step), mean_loss.result().item<double>(),
+                  accuracy.result().item<double>());
+      mean_loss.reset_state();
+      accuracy.reset_state();
+    }
   }
-  std::cout << "steps made: " << optimizer.iterations().item<int64_t>() << "\n";
-  std::cout << "traces: " << train_step.experimental_get_tracing_count() << "\n";
-  std::cout << std::boolalpha << "the loss fell by half: " << (mean_loss.result().item<float>() < first / 2) << "\n";
-  std::cout << "most digits are read: " << (accuracy.result().item<float>() > 0.9f) << "\n";
+
+  for (int64_t step = 0; step < 10; ++step) {
+    auto [x, y] = batch(mnist.test, step);
+    accuracy.update_state(y, model(x, {.training = false}));
+  }
+  std::printf("of digits it has not seen: accuracy %.3f\n", accuracy.result().item<double>());
 }

@@ -1,12 +1,17 @@
 """The examples print what TensorFlow 2.15 prints for the same programs."""
 
-import os
+import pathlib
+import re
 import subprocess
 import sys
 
 import pytest
 
-FOLDER = os.path.join(os.path.dirname(__file__), "..", "..", "examples", "python")
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+FOLDER = ROOT / "examples" / "python"
+# These print what their twins in C++ do, to the letter.
+TWINS = ("dynamic_rnn", "keras_custom", "keras_functional", "keras_sequential", "keras_subclassing",
+         "keras_training_loop")
 EXPECTED = {
     "linear_regression": """before: loss 67.0199
 step 50: loss 0.2655
@@ -66,12 +71,27 @@ without the variable: 0 MB more; alive: False
 }
 
 
+EXPECTED |= {name: (ROOT / "tests" / "golden" / "examples" / f"{name}.txt").read_text() for name in TWINS}
+
+
+def run(name, *arguments):
+    done = subprocess.run([sys.executable, FOLDER / f"{name}.py", *arguments], capture_output=True, text=True,
+                          timeout=60)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    return done.stdout
+
+
 @pytest.mark.parametrize("name", EXPECTED)
 def test_prints(name):
-    path = os.path.join(FOLDER, name + ".py")
-    done = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=60)
-    assert done.stderr == "" and done.stdout == EXPECTED[name]
+    assert run(name) == EXPECTED[name]
+
+
+def test_mnist():
+    text = run("mnist", "1")
+    assert "dense_1 (Dense)             (None, 10)                1290" in text
+    assert re.search(r"Test accuracy: 9[5-9]\.", text)
+    assert "This is a 7; the model says 7" in text and text.count("@@") > 100
 
 
 def test_every_example_is_here():
-    assert {name.removesuffix(".py") for name in os.listdir(FOLDER) if name.endswith(".py")} == set(EXPECTED)
+    assert {path.stem for path in FOLDER.glob("*.py")} == {*EXPECTED, "mnist"}
