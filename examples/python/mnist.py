@@ -1,4 +1,4 @@
-"""The first program of every guide: a network that reads handwritten digits, trained on the data that comes with the library.
+"""The first program of every guide: a network that reads handwritten digits; the data come with the library.
 
     mnist.py [epochs]
 """

@@ -20,7 +20,7 @@
 // `call(x, states)`, returns output and states, and has `state_size` and `output_size`, members or functions.
 #pragma once
 #include "thalweg/core/tensor_spec.h"
-#include "thalweg/graph/nest.h"
+#include "thalweg/keras/call_types.h"
 #include "thalweg/keras/functions.h"
 #include "thalweg/keras/metric.h"
 #include "thalweg/keras/policy.h"
@@ -34,32 +34,6 @@ struct NamedArgs;
 namespace functional {
 struct Node;
 }
-
-/// A truth value that may be left open. Only a bool makes one.
-class Choice {
- public:
-  constexpr Choice() = default;
-  template <std::same_as<bool> B> constexpr Choice(B value) : value_(value), given_(true) {}  // NOLINT
-  constexpr bool given() const { return given_; }
-  /// False where it is open.
-  constexpr operator bool() const { return value_; }  // NOLINT
-
- private:
-  bool value_ = false, given_ = false;
-};
-
-/// What a call of a layer takes besides its inputs.
-struct CallArgs {
-  Choice training = {};                        // left out: as in the call around it
-  Nest mask = {};                              // left out: the masks that the inputs carry
-  Nest initial_state = {};                     // of recurrent layers
-  Nest constants = {};                         // for the cells of recurrent layers
-  Nest attention_mask = {};                    // of attention layers
-  Flag return_attention_scores = false;        // of attention layers: the scores too
-  Flag use_causal_mask = false;                // of attention layers: no step sees a later one
-  Nest more = {};                              // tensors among the other arguments, which the class of the layer knows
-  std::shared_ptr<const NamedArgs> rest = {};  // and those arguments: call_arguments.h
-};
 
 /// What a layer demands of an input.
 struct InputSpec {
@@ -178,40 +152,6 @@ class THALWEG_API LayerInterface : public Object, public std::enable_shared_from
 
 namespace detail {
 
-template <class M> struct CallTraits {
-  static_assert(sizeof(M) == 0,
-                "call() must be one member function with known parameter types: `Tensor call(const Tensor& x)`, or "
-                "`Tensor call(const Tensor& x, const CallArgs& args)`");
-};
-template <class R, class... P> struct CallTypes {
-  using Result = std::remove_cvref_t<R>;
-  using All = std::tuple<std::remove_cvref_t<P>...>;
-  static constexpr size_t count = sizeof...(P);
-  static_assert(count > 0, "call() takes at least the inputs");
-  static constexpr bool takes_args = std::is_same_v<std::tuple_element_t<count - 1, All>, CallArgs>;
-  template <size_t... I> static std::tuple<std::tuple_element_t<I, All>...> first(std::index_sequence<I...>);
-  using Inputs = decltype(first(std::make_index_sequence<count - takes_args>{}));
-};
-template <class C, class R, class... P> struct CallTraits<R (C::*)(P...)> : CallTypes<R, P...> {};
-template <class C, class R, class... P> struct CallTraits<R (C::*)(P...) const> : CallTypes<R, P...> {};
-template <class R, class... P> struct CallTraits<R (*)(P...)> : CallTypes<R, P...> {};
-template <class T> auto call_pointer() {
-  if constexpr (requires { &T::call; }) return &T::call;
-  else if constexpr (std::is_pointer_v<T>) return T{};
-  else return &T::operator();
-}
-template <class T> using CallOf = CallTraits<decltype(call_pointer<T>())>;
-// Sizes of states as cells write them.
-inline std::vector<Shape> to_sizes(int64_t size) { return {Shape{size}}; }
-inline std::vector<Shape> to_sizes(const Shape& size) { return {size}; }
-inline std::vector<Shape> to_sizes(std::vector<Shape> sizes) { return sizes; }
-inline std::vector<Shape> to_sizes(const std::vector<int64_t>& sizes) {
-  std::vector<Shape> made;
-  for (int64_t size : sizes) made.push_back(Shape{size});
-  return made;
-}
-template <class T> inline constexpr bool is_structure = structure::Structured<T> || std::same_as<T, Nest>;
-
 THALWEG_API std::vector<Shape> shapes_of(const Nest& tensors);
 using thalweg::detail::stand_in;
 /// Gives the variables that have no name yet those of the members they stand in.
@@ -240,6 +180,11 @@ template <class T> class LayerInterface::Adapt : public Adapter<LayerInterface, 
       this->object.build(detail::shapes_of(inputs));
     } else if constexpr (requires(Shape shape) { this->object.build(shape); }) {
       this->object.build(detail::shapes_of(inputs).at(0));
+    } else {
+      static_assert(
+          !requires { &T::build; },
+          "build() takes the shape of the input, `void build(const Shape& input)`, or for several inputs "
+          "`void build(const std::vector<Shape>& inputs)`");
     }
   }
   Nest call(const Nest& in, const CallArgs& args) override {
@@ -265,7 +210,13 @@ template <class T> class LayerInterface::Adapt : public Adapter<LayerInterface, 
   }
   Nest compute_mask(const Nest& inputs, const Nest& mask) override {
     if constexpr (requires { this->object.compute_mask(inputs, mask); }) return this->object.compute_mask(inputs, mask);
-    else return LayerInterface::compute_mask(inputs, mask);
+    else {
+      static_assert(
+          !requires { &T::compute_mask; },
+          "compute_mask() takes inputs and their masks: `Nest compute_mask(const Nest& inputs, const Nest& "
+          "mask)`");
+      return LayerInterface::compute_mask(inputs, mask);
+    }
   }
   Nest compute_output_shape(const Nest& inputs) override {
     auto result = [&](const auto& shape) -> Nest {
@@ -281,7 +232,13 @@ template <class T> class LayerInterface::Adapt : public Adapter<LayerInterface, 
       return result(this->object.compute_output_shape(detail::shapes_of(inputs).at(0)));
     else if constexpr (requires(std::vector<Shape> shapes) { this->object.compute_output_shape(shapes); })
       return result(this->object.compute_output_shape(detail::shapes_of(inputs)));
-    else return LayerInterface::compute_output_shape(inputs);
+    else {
+      static_assert(
+          !requires { &T::compute_output_shape; },
+          "compute_output_shape() takes the shape of the input, `Shape compute_output_shape(const Shape& "
+          "input)`, or for several inputs `const std::vector<Shape>& inputs`");
+      return LayerInterface::compute_output_shape(inputs);
+    }
   }
   std::vector<InputSpec> input_spec() const override {
     if constexpr (requires {
@@ -361,16 +318,21 @@ template <class T> class LayerInterface::Adapt : public Adapter<LayerInterface, 
  private:
   // (model, data) or (model, x), (model, x, y), (model, x, y, sample_weight), by what the struct takes.
   template <auto Step> Nest step(Model& model, const Nest& data) {
-    return []<class R, class... P>(T& object, R (T::*method)(Model&, P...), Model& m, const Nest& given) {
-      if constexpr (sizeof...(P) == 1 && (std::same_as<std::remove_cvref_t<P>, Nest> && ...)) {
-        return Nest::of((object.*method)(m, given));
-      } else {
-        return [&]<size_t... I>(std::index_sequence<I...>) {
-          return Nest::of(
-              (object.*method)(m, (I < given.size() ? given[I] : Nest()).template as<std::remove_cvref_t<P>>()...));
-        }(std::index_sequence_for<P...>{});
-      }
-    }(this->object, Step, model, data);
+    static_assert(detail::is_step<decltype(Step)>,
+                  "a step of a model takes the model, then what it is trained with, and returns numbers by name: "
+                  "`Nest train_step(Model& model, const Tensor& x, const Tensor& y)`");
+    if constexpr (!detail::is_step<decltype(Step)>) return {};
+    else
+      return []<class R, class... P>(T& object, R (T::*method)(Model&, P...), Model& m, const Nest& given) {
+        if constexpr (sizeof...(P) == 1 && (std::same_as<std::remove_cvref_t<P>, Nest> && ...)) {
+          return Nest::of((object.*method)(m, given));
+        } else {
+          return [&]<size_t... I>(std::index_sequence<I...>) {
+            return Nest::of(
+                (object.*method)(m, (I < given.size() ? given[I] : Nest()).template as<std::remove_cvref_t<P>>()...));
+          }(std::index_sequence_for<P...>{});
+        }
+      }(this->object, Step, model, data);
   }
 };
 
@@ -485,11 +447,11 @@ template <class T, class Base, class... P> class Typed<T, Base, std::tuple<P...>
 };
 template <class T> using LayerOf = Typed<T, Layer, typename detail::CallOf<T>::Inputs>;
 /// Makes a layer of a struct and keeps its type: `auto norm = keras::layer(Norm{}); norm->scale`.
-template <class T> LayerOf<T> layer(T object, const LayerOptions& options = {}) {
+template <class T> auto layer(T object, const LayerOptions& options = {}) {
   static_assert(LayerInterface::implemented_by<T>,
                 "a layer is a struct with one member function `call`: `Tensor call(const Tensor& x)`, or "
                 "`Tensor call(const Tensor& x, const CallArgs& args)`");
-  return LayerOf<T>(std::move(object), options);
+  if constexpr (LayerInterface::implemented_by<T>) return LayerOf<T>(std::move(object), options);
 }
 
 }  // namespace thalweg::keras

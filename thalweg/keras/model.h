@@ -226,11 +226,11 @@ class THALWEG_API Model : public Layer {
 
 /// A model that knows its struct: `auto net = keras::model(MyModel{}); net->stem.set_trainable(false);`
 template <class T> using ModelOf = Typed<T, Model, typename detail::CallOf<T>::Inputs>;
-template <class T> ModelOf<T> model(T object, const LayerOptions& options = {}) {
+template <class T> auto model(T object, const LayerOptions& options = {}) {
   static_assert(LayerInterface::implemented_by<T>,
                 "a model is a struct with one member function `call`: `Tensor call(const Tensor& x)`, or "
                 "`Tensor call(const Tensor& x, const CallArgs& args)`");
-  return ModelOf<T>(std::move(object), options);
+  if constexpr (LayerInterface::implemented_by<T>) return ModelOf<T>(std::move(object), options);
 }
 
 /// Layers one after the other.

@@ -117,9 +117,7 @@ template <class T, class... M> consteval auto configuration_flags(std::tuple<M*.
   for (size_t i = 0; i < options_index<T>(); ++i) flags[i] = flags[i] || can_be[i];
   return flags;
 }
-template <class T>
-inline constexpr auto is_configured =
-    configuration_flags<T>(static_cast<decltype(reflect::members(std::declval<T&>()))*>(nullptr));
+template <class T> inline constexpr auto is_configured = configuration_flags<T>(module::member_types<T>());
 /// How many members lead, all of them configuration.
 template <class T> consteval size_t count_leading() {
   size_t leading = 0;

@@ -113,11 +113,13 @@ struct AnyVisitor {
 template <class T>
 concept Described = requires(T& t, Parts& parts) { t.fields(parts); };
 
-/// A plain struct is among the arguments of a template: `std::stack<Dense>`.
+/// A variable, a handle or a plain struct is among the arguments of a template, or of one of those:
+/// `std::stack<Dense>`.
 template <class T> inline constexpr bool is_of_modules = false;
 template <template <class...> class C, class... A>
-inline constexpr bool is_of_modules<C<A...>> =
-    ((std::same_as<A, Variable> || (std::is_class_v<A> && std::is_aggregate_v<A> && !is_of_std<A>)) || ...);
+inline constexpr bool is_of_modules<C<A...>> = ((std::same_as<A, Variable> || SharedHandle<A> || is_of_modules<A> ||
+                                                 (std::is_class_v<A> && std::is_aggregate_v<A> && !is_of_std<A>)) ||
+                                                ...);
 template <class T> inline constexpr bool is_of_modules<std::weak_ptr<T>> = false;  // owned elsewhere, as in Python
 
 /// Converts to the bases of T alone, to see whether T has one.
