@@ -15,6 +15,7 @@ help: ## List the targets
 quickstart: $(BUILD)/build.ninja ## Install what is needed, build the library, and train a network on handwritten digits
 	@cmake --build $(BUILD) --target examples_cpp_mnist
 	@$(BUILD)/examples/cpp/mnist
+	@printf '\nThat was examples/cpp/mnist.cc; docs/keras.md is the guide, and examples has more programs.\n'
 
 build: $(BUILD)/build.ninja
 	@cmake --build $(BUILD)
