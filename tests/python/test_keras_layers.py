@@ -144,6 +144,80 @@ def test_masks_follow_tensors():
     assert out.shape == (1, 2) and alone.shape == (1, 1, 1)
 
 
+def test_masks_can_be_asked_for():
+    x = np.array([[[1.0, 2.0], [0.0, 0.0], [3.0, 0.0]]], np.float32)
+    mask = [[True, False, True]]
+    np.testing.assert_array_equal(layers.Masking().compute_mask(x), mask)
+    assert layers.Dense(2).supports_masking and not layers.Conv1D(2, 1).supports_masking
+    inputs = keras.Input((3, 2))
+    masked = layers.Masking()(inputs)
+    model = keras.Model(inputs, [layers.LSTM(2, return_sequences=True)(masked), layers.GlobalMaxPooling1D()(masked)])
+    first, second = model.compute_mask(tf.constant(x), None)
+    np.testing.assert_array_equal(first, mask)
+    assert second is None
+    chain = keras.Sequential([layers.Masking(), layers.Dense(2)])
+    np.testing.assert_array_equal(chain.compute_mask(tf.constant(x), None), mask)
+    plain = keras.Model(inputs, layers.SimpleRNN(1, return_sequences=True)(inputs))
+    np.testing.assert_array_equal(plain.compute_mask(tf.constant(x), tf.constant(mask)), mask)
+
+
+def test_a_layer_may_say_that_it_passes_masks_on():
+    class Passing(layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self.supports_masking = True
+
+        def call(self, x):
+            return x + 1.0
+
+    assert Passing().supports_masking and not Linear().supports_masking
+    chain = keras.Sequential([layers.Masking(), Passing()])
+    np.testing.assert_array_equal(chain.compute_mask(tf.constant([[[0.0], [1.0]]]), None), [[False, True]])
+
+
+def test_what_graphs_refuse_is_a_value_error():
+    with pytest.raises(ValueError, match="Negative dimension size caused by subtracting 3 from 2"):
+        layers.MaxPooling1D(3)(keras.Input((2, 1)))
+    assert layers.MaxPooling1D(3)(tf.ones([1, 2, 1])).shape == (1, 0, 1)
+    image = keras.Input((3, 2, 1))
+    with pytest.raises(ValueError, match="ExpandDims"):
+        layers.MultiHeadAttention(1, 1)(image, image, use_causal_mask=True)
+
+
+def test_images_of_unknown_size_are_resized():
+    x = np.arange(24, dtype=np.float32).reshape(1, 3, 4, 2)
+    inputs = keras.Input((None, None, 2))
+    for layer in (layers.Resizing(2, 5), layers.Resizing(2, 5, interpolation="nearest"), layers.Resizing(2, 5, crop_to_aspect_ratio=True),
+                  layers.CenterCrop(2, 2), layers.CenterCrop(5, 2), layers.UpSampling2D((2, 3), interpolation="bilinear")):
+        model = keras.Model(inputs, layer(inputs))
+        np.testing.assert_array_equal(model(x), layer(x))
+        traced = tf.function(model, input_signature=[tf.TensorSpec([None, None, None, 2])])
+        np.testing.assert_allclose(traced(x), layer(x), rtol=1e-6)
+    assert keras.Model(inputs, layers.CenterCrop(2, 5)(inputs)).output_shape == (None, 2, 5, 2)
+
+
+def test_a_sequential_model_may_be_an_input_alone():
+    model = keras.Sequential([keras.Input((3,))])
+    assert model.count_params() == 0 and model.output_shape == (None, 3)
+    np.testing.assert_array_equal(model(np.ones([1, 3], np.float32)), np.ones([1, 3]))
+    model.add(layers.Dense(2))
+    assert model.output_shape == (None, 2)
+    model.pop()
+    assert model.output_shape == (None, 3)
+
+
+def test_states_of_stacked_cells_are_grouped_by_cells():
+    rnn = layers.RNN([layers.LSTMCell(2), layers.GRUCell(3)], return_state=True)
+    output, (h, c), state = rnn(tf.ones([1, 4, 1]))
+    assert output.shape == (1, 3) and h.shape == c.shape == (1, 2) and state.shape == (1, 3)
+
+
+def test_value_and_key_may_come_in_any_order():
+    attention = layers.MultiHeadAttention(2, 3)
+    query, value, key = tf.ones([1, 2, 3]), tf.random.normal([1, 4, 3]), tf.random.normal([1, 4, 3])
+    np.testing.assert_array_equal(attention(query, key=key, value=value), attention(query, value, key))
+
+
 def test_weights_in_and_out():
     layer = layers.Dense(2)
     layer.build((None, 3))

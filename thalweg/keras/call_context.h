@@ -38,6 +38,16 @@ class ShapesOnly {
   static bool is_on();
 };
 
+/// While one lives, a call becomes a part of a model: what graphs refuse is refused.
+class Recording {
+ public:
+  Recording();
+  ~Recording();
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  static bool is_on();
+};
+
 /// Makes the weights of a layer for these inputs, once, in its name scope.
 void build_if_needed(LayerInterface& layer, const Nest& inputs);
 /// ValueError in Keras's words where an input is not what the layer demands.
@@ -46,6 +56,10 @@ void check_inputs(const LayerInterface& layer, const Nest& inputs);
 void collect_metrics(const LayerInterface& layer, std::vector<Metric>& found);
 /// Zeros of this size for each example of a batch, whose number may be known only when it runs.
 Tensor zeros_of_batch(const Tensor& batch_size, const Shape& size, DType dtype);
+/// The masks that the tensors carry, in their structure; None where no tensor has one.
+Nest masks_of(const Nest& tensors);
+/// The tensors with these masks, as others where they carry another one now.
+Nest with_masks(const Nest& tensors, const Nest& masks);
 /// The dtype that the layer which is being called computes in.
 DType own_dtype();
 /// The inputs in the dtype that the layer computes in.

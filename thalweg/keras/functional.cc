@@ -170,7 +170,15 @@ Nest record(const Layer& layer, const Nest& inputs, const CallArgs& args) {
   node->layer = layer;
   node->inputs = inputs;
   node->args = args;
-  infer_outputs(*node);
+  const bool was_built = layer.built();
+  try {
+    detail::Recording recording;
+    infer_outputs(*node);
+  } catch (const errors::InvalidArgumentError& error) {
+    throw ValueError(error.what());  // as TensorFlow says of every op that does not fit in a graph
+  }
+  if (!was_built)  // in a model, states that are given count as inputs
+    for (const Tensor& t : args.initial_state.flatten()) layer.get()->built_shapes.push_back(t.shape());
   node->index = layer.get()->num_nodes++;
   layer.get()->nodes.push_back(node);
   return outputs_of(node);
@@ -334,7 +342,7 @@ Tensor FunctionalModel::conform(const Tensor& given, const Tensor& reference) co
 
 Nest FunctionalModel::call(const Nest& inputs, const CallArgs& args) {
   std::vector<Tensor> values(static_cast<size_t>(num_places_));
-  std::vector<Tensor> given = arrange(inputs);
+  std::vector<Tensor> given = arrange(args.mask.is_none() ? inputs : detail::with_masks(inputs, args.mask));
   std::copy(given.begin(), given.end(), values.begin());
   for (const Step& step : steps_) {
     const Node& node = *step.node;
@@ -362,7 +370,11 @@ Nest FunctionalModel::call(const Nest& inputs, const CallArgs& args) {
   return outputs_.pack(results);
 }
 
-Nest FunctionalModel::compute_mask(const Nest&, const Nest&) { return {}; }  // outputs carry theirs already
+Nest FunctionalModel::compute_mask(const Nest& inputs, const Nest& mask) {
+  CallArgs args;
+  args.mask = mask;
+  return call(inputs, args).map([](const Tensor& t) { return companion_of(t); });
+}
 
 Tensor Input(const Shape& shape, const InputOptions& options) {
   Shape batch = shape;

@@ -17,6 +17,7 @@ namespace detail {
 namespace {
 thread_local CallContext* innermost = nullptr;
 thread_local int shapes_only = 0;
+thread_local int recording = 0;
 }  // namespace
 
 CallContext::CallContext(LayerInterface& layer, Choice training, bool has_scope)
@@ -42,6 +43,10 @@ DType own_dtype() { return innermost->layer().policy.compute_dtype(); }
 ShapesOnly::ShapesOnly() { ++shapes_only; }
 ShapesOnly::~ShapesOnly() { --shapes_only; }
 bool ShapesOnly::is_on() { return shapes_only > 0; }
+
+Recording::Recording() { ++recording; }
+Recording::~Recording() { --recording; }
+bool Recording::is_on() { return recording > 0; }
 
 namespace {
 
@@ -72,15 +77,6 @@ void clear_losses(LayerInterface& layer) {
   for (const Layer& inner : Layer(layer.shared_from_this()).layers()) clear_losses(*inner.get());
 }
 
-/// The masks that the inputs carry, in their structure; None where no input has one.
-Nest masks_of(const Nest& inputs) {
-  if (inputs.is_tensor()) return Nest(companion_of(inputs.tensor()));
-  bool any = false;
-  std::vector<Nest> masks;
-  for (const Tensor& t : inputs.flatten()) any |= masks.emplace_back(companion_of(t)).is_tensor();
-  return any ? Nest::list(std::move(masks)) : Nest();
-}
-
 void put_masks(const Nest& outputs, const Nest& masks) {
   std::vector<Tensor> flat = outputs.flatten();
   if (masks.is_tensor()) {
@@ -102,6 +98,29 @@ Nest separated(const Nest& outputs, const Nest& inputs) {
 }
 
 }  // namespace
+
+Nest masks_of(const Nest& tensors) {
+  if (tensors.is_tensor()) return Nest(companion_of(tensors.tensor()));
+  bool any = false;
+  std::vector<Tensor> flat = tensors.flatten();
+  for (const Tensor& t : flat) any |= t.impl()->has_companion;
+  if (!any) return {};
+  std::vector<Nest> masks;
+  for (const Tensor& t : flat) masks.emplace_back(companion_of(t));
+  return Nest::list(std::move(masks));
+}
+
+Nest with_masks(const Nest& tensors, const Nest& masks) {
+  size_t next = 0;
+  return tensors.map([&](const Tensor& t) {
+    const size_t i = next++;
+    const Nest mask = masks.is_tensor() ? (i == 0 ? masks : Nest()) : i < masks.size() ? masks[i] : Nest();
+    if (!mask.is_tensor() || companion_of(t).get() == mask.tensor().get()) return t;
+    Tensor other = identity(t);
+    set_companion(other, mask.tensor());
+    return other;
+  });
+}
 
 Nest cast_inputs(const LayerInterface& layer, const Nest& inputs) {
   const DType dtype = layer.policy.compute_dtype();
@@ -125,7 +144,8 @@ Nest run(LayerInterface& layer, const Nest& given, const CallArgs& args) {
   with.training = context.training();
   if (with.mask.is_none()) with.mask = masks_of(given);
   Nest outputs = call_with_context(layer, inputs, with);
-  if (!with.mask.is_none() || layer.supports_masking()) {
+  // What a network gives carries its masks already.
+  if (!layer.is_network() && (!with.mask.is_none() || layer.supports_masking())) {
     Nest masks = layer.compute_mask(inputs, with.mask);
     if (!masks.is_none()) {
       outputs = separated(outputs, given);

@@ -24,15 +24,14 @@ void SequentialModel::add(const Layer& layer) {
                        "name.");
   if (layer.as<InputLayer>()) {  // stands for the shape alone
     if (!layers_.empty()) throw ValueError("an input can only come first in a Sequential model");
-    input_ = input_of(layer);
     has_given_shape_ = true;
+    connect(input_of(layer));
     return;
   }
   layers_.push_back(layer);
   try {
-    if (graph_ || (has_given_shape_ && layers_.size() == 1)) {
-      Tensor before = graph_ ? graph_->outputs().tensor() : input_;
-      Tensor after = layer(before);
+    if (graph_) {
+      Tensor after = layer(graph_->outputs().tensor());
       graph_ = std::make_shared<FunctionalModel>(Nest(input_), Nest(after));
       graph_->name = name;
       built = true;
@@ -56,7 +55,7 @@ void SequentialModel::pop() {
   if (layers_.empty()) throw TypeError("There are no layers in the model.");
   layers_.pop_back();
   graph_ = nullptr;
-  if (has_given_shape_ && !layers_.empty()) connect(input_);
+  if (has_given_shape_ && input_.defined()) connect(input_);
   else built = false;
 }
 
@@ -87,7 +86,11 @@ std::vector<InputSpec> SequentialModel::input_spec() const {
   return graph_ && has_given_shape_ ? graph_->input_spec() : std::vector<InputSpec>();
 }
 
-Nest SequentialModel::compute_mask(const Nest&, const Nest&) { return {}; }  // the output carries its own
+Nest SequentialModel::compute_mask(const Nest& inputs, const Nest& mask) {
+  CallArgs args;
+  args.mask = mask;
+  return detail::masks_of(call(inputs, args));
+}
 
 void SequentialModel::list_parts(module::Parts& parts) const {
   for (size_t i = 0; i < layers_.size(); ++i) parts("layer-" + std::to_string(i), layers_[i]);

@@ -165,7 +165,10 @@ void define_keras_layers(nb::module_& module) {
     return shapes_of(outputs);
   });
   define(module, "compute_mask", [](Core& core, nb::handle inputs, nb::handle mask) {
-    return from_nest(as_interface<LayerInterface>(core)->LayerInterface::compute_mask(to_nest(inputs), to_nest(mask)));
+    std::shared_ptr<LayerInterface> layer = as_interface<LayerInterface>(core);
+    auto* python = dynamic_cast<PyLayer*>(layer.get());
+    Nest tensors = to_nest(inputs), masks = to_nest(mask);
+    return from_nest(python ? python->compute_inner_mask(tensors, masks) : layer->compute_mask(tensors, masks));
   });
   define(module, "layer_get", [](Core& core, const std::string& what) -> nb::object {
     std::shared_ptr<LayerInterface> layer = as_interface<LayerInterface>(core);
@@ -175,7 +178,10 @@ void define_keras_layers(nb::module_& module) {
     if (what == "dtype") return nb::str(std::string(name_of(layer->policy.variable_dtype())).c_str());
     if (what == "compute_dtype") return nb::str(std::string(name_of(layer->policy.compute_dtype())).c_str());
     if (what == "policy") return nb::str(layer->policy.name().c_str());
-    if (what == "supports_masking") return nb::bool_(layer->supports_masking());
+    if (what == "supports_masking") {
+      auto* python = dynamic_cast<PyLayer*>(layer.get());
+      return nb::bool_(python ? python->engine_supports_masking() : layer->supports_masking());
+    }
     raise(PyExc_AttributeError, what);
   });
   define(module, "layer_set", [](Core& core, const std::string& what, nb::handle value) {

@@ -166,6 +166,7 @@ Value named_arguments(const PyLayer& layer, nb::handle positional, nb::handle ke
 CallArgs to_call_args(const LayerInterface& layer, nb::handle positional, nb::handle keywords, Nest& inputs) {
   CallArgs args;
   nb::dict rest;
+  std::vector<Nest> after_first;  // inputs besides the first that have names, in the order of the parameters
   auto* python = dynamic_cast<const PyLayer*>(&layer);
   const bool of_python = python && (python->writes_call() || !python->inner());
   for (auto [key, item] : nb::borrow<nb::dict>(keywords)) {
@@ -191,11 +192,10 @@ CallArgs to_call_args(const LayerInterface& layer, nb::handle positional, nb::ha
       args.return_attention_scores = Flag(PyObject_IsTrue(item.ptr()) == 1);
     } else if (name == "use_causal_mask") {
       args.use_causal_mask = Flag(PyObject_IsTrue(item.ptr()) == 1);
-    } else if (name == "value" || name == "key" || name == "states") {
-      std::vector<Nest> all = {inputs};
-      if (inputs.kind() == Nest::Kind::list && name == "key") all.assign(inputs.items().begin(), inputs.items().end());
-      all.push_back(to_nest(item));
-      inputs = Nest::list(std::move(all));
+    } else if (name == "value" || name == "states") {
+      after_first.insert(after_first.begin(), to_nest(item));
+    } else if (name == "key") {
+      after_first.push_back(to_nest(item));
     } else {
       raise(PyExc_TypeError, layer.class_name() + ".call() got an unexpected keyword argument " + repr_of(key.ptr()));
     }
@@ -213,9 +213,10 @@ CallArgs to_call_args(const LayerInterface& layer, nb::handle positional, nb::ha
       Py_DECREF(static_cast<PyObject*>(const_cast<void*>(object)));
     });
     args.rest = std::move(others);
-  } else if (count > 0) {
+  } else if (count > 0 || !after_first.empty()) {
     std::vector<Nest> all = {inputs};
     for (nb::handle item : positional) all.push_back(to_nest(item));
+    all.insert(all.end(), after_first.begin(), after_first.end());
     inputs = Nest::list(std::move(all));
   }
   return args;

@@ -49,14 +49,18 @@ class PyLayer : public keras::LayerInterface, public PythonBacked<keras::LayerIn
     if (own_.compute_mask)
       return with_python(
           [&] { return to_nest(nb::object(me().attr("compute_mask")(from_nest(inputs), from_nest(mask)))); });
+    return compute_inner_mask(inputs, mask);
+  }
+  /// What the class says from which a class of Python comes.
+  Nest compute_inner_mask(const Nest& inputs, const Nest& mask) {
     return inner_ ? inner_->compute_mask(inputs, mask) : keras::LayerInterface::compute_mask(inputs, mask);
   }
   bool supports_masking() const override {
-    if (own_.compute_mask) return true;
-    const bool asked =
-        with_python([&] { return nb::cast<bool>(nb::getattr(me(), "supports_masking", nb::bool_(false))); });
-    return asked || (inner_ && inner_->supports_masking());
+    if (engine_supports_masking()) return true;
+    return with_python([&] { return nb::cast<bool>(nb::getattr(me(), "supports_masking", nb::bool_(false))); });
   }
+  /// What is known without asking Python, which asks this in its turn.
+  bool engine_supports_masking() const { return own_.compute_mask || (inner_ && inner_->supports_masking()); }
   std::vector<keras::InputSpec> input_spec() const override {
     return inner_ && !own_.call ? inner_->input_spec() : std::vector<keras::InputSpec>();
   }

@@ -156,6 +156,14 @@ class Layer(Described, Module):
     def dtype_policy(self):
         return Policy(_engine.layer_get(self._core, "policy"))
 
+    @property
+    def supports_masking(self):
+        return self.__dict__.get("_supports_masking", False) or _engine.layer_get(self._core, "supports_masking")
+
+    @supports_masking.setter
+    def supports_masking(self, value):
+        self.__dict__["_supports_masking"] = bool(value)
+
     def __call__(self, inputs=None, *args, **kwargs):
         if "_core" not in self.__dict__:
             raise RuntimeError("It looks like you are subclassing `Model` and you forgot to call `super().__init__()`. "
