@@ -387,6 +387,11 @@ void LayerCases::check_shapes(const Layer& layer) const {
     shape.erase(0);
     return keras::Input(shape, {.dtype = t.dtype()});
   });
+  if (layer.class_name().find("Pooling") != std::string::npos && call.inputs.tensor().rank() > 0 &&
+      expected.list()[0].list()[1] == Value(int64_t{0})) {
+    EXPECT_THROW(layer.invoke(symbolic, call.args), ValueError) << "a window that is larger than what keras::Input has";
+    return;
+  }
   std::vector<Tensor> outputs = layer.invoke(symbolic, call.args).flatten();
   ASSERT_EQ(outputs.size(), expected.list().size()) << "outputs for keras::Input";
   for (size_t i = 0; i < outputs.size(); ++i) {

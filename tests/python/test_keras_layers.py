@@ -194,6 +194,19 @@ def test_images_of_unknown_size_are_resized():
         traced = tf.function(model, input_signature=[tf.TensorSpec([None, None, None, 2])])
         np.testing.assert_allclose(traced(x), layer(x), rtol=1e-6)
     assert keras.Model(inputs, layers.CenterCrop(2, 5)(inputs)).output_shape == (None, 2, 5, 2)
+    with pytest.raises(ValueError, match="images have height, width and channels"):
+        layers.CenterCrop(2, 2)(keras.Input((3,)))
+
+
+def test_what_time_distributed_says_of_the_layer_inside():
+    images = keras.Input((4, 3, 4, 3))
+    kept = {}
+    for layer in (layers.Conv2D(2, 2), layers.ConvLSTM1D(2, 2), layers.Activation("relu"), layers.GlobalMaxPooling2D(), layers.UnitNormalization(),
+                  layers.GroupNormalization(3), layers.EinsumDense("abcd,de->abce", (None, None, 2))):
+        around = layers.TimeDistributed(layer)
+        around(images)
+        kept[type(layer).__name__] = "build_config" in around.get_config()["layer"]
+    assert [name for name, keeps in kept.items() if keeps] == ["Activation", "GroupNormalization", "EinsumDense"]
 
 
 def test_a_sequential_model_may_be_an_input_alone():
@@ -210,6 +223,11 @@ def test_states_of_stacked_cells_are_grouped_by_cells():
     rnn = layers.RNN([layers.LSTMCell(2), layers.GRUCell(3)], return_state=True)
     output, (h, c), state = rnn(tf.ones([1, 4, 1]))
     assert output.shape == (1, 3) and h.shape == c.shape == (1, 2) and state.shape == (1, 3)
+
+
+def test_states_have_the_batch_of_the_sequence():
+    output = layers.GRU(2)(keras.Input((3, 4), batch_size=5), initial_state=[keras.Input((2,))])
+    assert output.shape == (5, 2)
 
 
 def test_value_and_key_may_come_in_any_order():

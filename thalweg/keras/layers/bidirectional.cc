@@ -89,9 +89,8 @@ struct BidirectionalLayer {
       one.initial_state = Nest::of(std::vector<Tensor>(states.begin(), half));
       other.initial_state = Nest::of(std::vector<Tensor>(half, states.end()));
     }
-    std::vector<Tensor> ahead = forward_layer.invoke(x, one).flatten();
-    std::vector<Tensor> back = backward_layer.invoke(x, other).flatten();
-    Tensor y = ahead[0], z = back[0];
+    const Nest ahead = forward_layer.invoke(x, one), back = backward_layer.invoke(x, other);
+    Tensor y = ahead.flatten()[0], z = back.flatten()[0];
     if (has(forward_layer, "return_sequences"))
       z = reverse(z, Tensor(std::vector<int32_t>{has(forward_layer, "time_major") ? 0 : 1}));
     std::vector<Nest> all;
@@ -100,8 +99,8 @@ struct BidirectionalLayer {
     else if (*options.merge_mode == "mul") all = {y * z};
     else if (*options.merge_mode == "sum") all = {y + z};
     else all = {(y + z) / 2.0f};
-    for (size_t i = 1; i < ahead.size(); ++i) all.emplace_back(ahead[i]);
-    for (size_t i = 1; i < back.size(); ++i) all.emplace_back(back[i]);
+    for (const Nest* states_after : {&ahead, &back})
+      for (size_t i = 1; i < states_after->size(); ++i) all.push_back((*states_after)[i]);
     return all.size() == 1 ? all[0] : Nest::list(std::move(all));
   }
   static Nest first_mask(const Nest& mask) { return mask.is_sequence() ? mask[0] : mask; }

@@ -48,6 +48,7 @@ template <int N> struct ConvLayer {
     return spec;
   }
   Tensor call(const Tensor& x) {
+    windows::check_windows(x.shape(), kernel_size, options.padding, options.data_format, options.dilation_rate);
     Tensor y = options.padding == "causal"
                    ? convolve(windows::pad_causally(x, kernel_size.axes()[0], options.dilation_rate.axes()[0],
                                                     options.data_format))

@@ -2,6 +2,7 @@
 
 #include "thalweg/core/error.h"
 #include "thalweg/keras/layers/sequence.h"
+#include "thalweg/keras/layers/windows.h"
 #include "thalweg/ops/conv.h"
 #include "thalweg/ops/creation.h"
 #include "thalweg/ops/losses.h"
@@ -95,6 +96,7 @@ struct ConvLSTMCellLayer {
     return is_first() ? "NC" + space : "N" + space + "C";
   }
   Tensor convolve_input(const Tensor& x, const Tensor& weights) const {
+    windows::check_windows(x.shape(), kernel_size, options.padding, options.data_format, options.dilation_rate);
     return nn::convolution(x, weights,
                            {.strides = options.strides,
                             .padding = options.padding == "same" ? "SAME" : "VALID",

@@ -34,7 +34,6 @@ struct IdentityLayer {
   Nest call(const Nest& x) {
     return x.map([](const Tensor& t) { return identity(t); });
   }
-  static constexpr bool supports_masking = true;
 };
 
 struct ActivityRegularizationLayer {

@@ -56,6 +56,7 @@ template <int N> struct DepthwiseConvLayer {
     return spec;
   }
   Tensor call(const Tensor& x) {
+    windows::check_windows(x.shape(), kernel_size, options.padding, options.data_format, options.dilation_rate);
     Tensor y = as_images<N>(x, options.data_format, [&](const Tensor& images) {
       return nn::depthwise_conv2d(images, filter_of_images<N>(depthwise_kernel), image_options<N>(options));
     });
@@ -103,6 +104,7 @@ template <int N> struct SeparableConvLayer {
     return {.min_ndim = N + 2, .axes = {{windows::channel_axis(N, options.data_format), depthwise_kernel.shape()[N]}}};
   }
   Tensor call(const Tensor& given) {
+    windows::check_windows(given.shape(), kernel_size, options.padding, options.data_format, options.dilation_rate);
     Tensor x = options.padding == "causal" ? windows::pad_causally(given, kernel_size.axes()[0],
                                                                    options.dilation_rate.axes()[0], options.data_format)
                                            : given;

@@ -78,6 +78,9 @@ struct GroupNormalizationLayer {
   std::vector<InputSpec> input_spec() const { return spec ? std::vector{*spec} : std::vector<InputSpec>(); }
 
   Tensor call(const Tensor& x, const CallArgs& args) {
+    if (Shape both; args.mask.is_tensor() && !broadcast_shapes(args.mask.tensor().shape(), x.shape(), both))
+      throw errors::InvalidArgumentError("the mask " + args.mask.tensor().shape().str() +
+                                         " does not broadcast to the inputs " + x.shape().str());
     const auto axis = static_cast<int>(options.axis < 0 ? options.axis + x.rank() : options.axis);
     Tensor grouped = into_groups(x, axis);
     std::vector<int64_t> over;

@@ -114,7 +114,7 @@ template <int N> struct CroppingLayer {
     std::vector<Index> part(static_cast<size_t>(first), Index(all));
     for (int i = 0; i < N; ++i) {
       const int64_t size = x.shape()[first + i], before = options.cropping.before(i), after = options.cropping.after(i);
-      if (size >= 0 && before + after >= size)
+      if (N < 3 && size >= 0 && before + after >= size)  // volumes may become empty, as in Keras
         throw ValueError(std::string(N == 1 ? "cropping parameter of Cropping layer" : "Argument `cropping`") +
                          " must be greater than the input shape. Received: inputs.shape=" + x.shape().str() +
                          ", and cropping=" + options.cropping.str());

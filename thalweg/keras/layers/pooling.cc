@@ -27,6 +27,7 @@ template <int N, bool is_max> struct PoolingLayer {
   }
   InputSpec input_spec() const { return {.ndim = N + 2}; }
   Tensor call(const Tensor& x) {
+    windows::check_windows(x.shape(), options.pool_size, options.padding, options.data_format);
     const nn::AnyPoolOptions pool = {.ksize = options.pool_size,
                                      .strides = options.strides,
                                      .padding = windows::window_padding(options.padding),
@@ -66,6 +67,7 @@ template <int N, bool is_max> struct GlobalPoolingLayer {
       return reduce_mean(x, over);
     }
   }
+  static constexpr bool supports_masking = N == 1 && !is_max;
   Nest compute_mask(const Nest&, const Nest&) { return {}; }
   Shape compute_output_shape(const Shape& input) {
     const int channels = windows::is_channels_first(options.data_format) ? 1 : N + 1;

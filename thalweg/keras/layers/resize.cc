@@ -10,9 +10,11 @@
 
 #include "thalweg/core/error.h"
 #include "thalweg/core/index.h"
+#include "thalweg/graph/host_function.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/einsum.h"
 #include "thalweg/ops/gather.h"
+#include "thalweg/ops/shaping.h"
 
 namespace thalweg::keras::layers {
 namespace {
@@ -111,12 +113,64 @@ Tensor weights_of(const std::string& interpolation, int64_t from, int64_t to) {
   return Tensor(weights, Shape{to, from});
 }
 
-Tensor nearest(const Tensor& images, int64_t axis, int64_t from, int64_t to) {
+Tensor nearest_places(int64_t from, int64_t to) {
   std::vector<int64_t> places;
   const double scale = static_cast<double>(from) / static_cast<double>(to);
   for (int64_t i = 0; i < to; ++i)
     places.push_back(std::min(from - 1, static_cast<int64_t>(std::floor((static_cast<double>(i) + 0.5) * scale))));
-  return gather(images, Tensor(places), {.axis = axis});
+  return Tensor(places);
+}
+
+/// One direction of an image: what it is long, and what it shall be.
+struct Direction {
+  int64_t from;
+  int64_t to;  // unknown where it is a multiple
+  int64_t factor = 1;
+
+  Direction with(int64_t length) const { return {length, to < 0 ? length * factor : to, factor}; }
+};
+/// A tensor that depends on the length of a direction: now, or where that is unknown, when the values are there.
+template <class F>
+Tensor of_length(const Tensor& images, int axis, const Direction& along, DType dtype, const F& make) {
+  if (along.from >= 0) return make(along.with(along.from));
+  auto later = [along, make](const Tensor& length) { return make(along.with(length.item<int32_t>())); };
+  return host_function(later, {shape(images)(axis)}, dtype);
+}
+/// What depends on height and width at once runs when the values are there; tapes go through it.
+template <class F> Tensor once_known(const Tensor& images, int64_t height, int64_t width, F make) {
+  Shape known = images.shape();
+  known[-3] = height;
+  known[-2] = width;
+  return ensure_shape(host_function(std::move(make), {images}, images.dtype()), known);
+}
+Tensor resize_along(const Tensor& images, int axis, const Direction& along, const std::string& interpolation) {
+  // These smooth an image even where its size stays.
+  const bool smooths = interpolation == "gaussian" || interpolation == "mitchellcubic";
+  if (!smooths && along.from >= 0 && along.from == along.with(along.from).to) return images;
+  if (interpolation == "nearest") {
+    Tensor places =
+        of_length(images, axis, along, DType::int64, [](const Direction& d) { return nearest_places(d.from, d.to); });
+    return gather(images, ensure_shape(places, {along.to}), {.axis = axis});
+  }
+  Tensor weights = of_length(images, axis, along, DType::float32,
+                             [interpolation](const Direction& d) { return weights_of(interpolation, d.from, d.to); });
+  weights = ensure_shape(weights, {along.from < 0 ? along.to : along.with(along.from).to, along.from});
+  return einsum(axis == -3 ? "ih,...hwc->...iwc" : "jw,...hwc->...hjc", {weights, images});
+}
+Tensor resize_both(const Tensor& images, const Direction& rows, const Direction& columns,
+                   const std::string& interpolation) {
+  if (rows.from == 0 || columns.from == 0) {
+    if (images.is_symbolic())  // refused when it runs, as by TensorFlow's kernels
+      return once_known(cast(images, DType::float32), rows.to, columns.to,
+                        [=](const Tensor& x) { return resize_both(x, rows, columns, interpolation); });
+    throw errors::InvalidArgumentError("input image must be of non-zero size");
+  }
+  Tensor x = interpolation == "nearest" ? images : cast(images, DType::float32);
+  return resize_along(resize_along(x, -3, rows, interpolation), -2, columns, interpolation);
+}
+
+Tensor crop_images(const Tensor& images, int64_t top, int64_t left, int64_t height, int64_t width) {
+  return images(ellipsis, slice(top, top + height), slice(left, left + width), all);
 }
 
 }  // namespace
@@ -134,28 +188,32 @@ std::string normalized_interpolation(const std::string& interpolation) {
 }
 
 Tensor resize_images(const Tensor& images, int64_t height, int64_t width, const std::string& interpolation) {
-  const int64_t rows = images.shape()[-3], columns = images.shape()[-2];
-  if (rows < 0 || columns < 0)
-    throw ValueError("the height and width of images must be known to resize them, got shape " + images.shape().str());
-  if (rows == 0 || columns == 0) throw ValueError("images without pixels cannot be resized");
-  if (interpolation == "nearest") return nearest(nearest(images, -3, rows, height), -2, columns, width);
-  Tensor x = cast(images, DType::float32);
-  if (rows != height) x = einsum("ih,...hwc->...iwc", {weights_of(interpolation, rows, height), x});
-  if (columns != width) x = einsum("jw,...hwc->...hjc", {weights_of(interpolation, columns, width), x});
-  return x;
+  return resize_both(images, {images.shape()[-3], height}, {images.shape()[-2], width}, interpolation);
 }
 
-Tensor crop_images(const Tensor& images, int64_t top, int64_t left, int64_t height, int64_t width) {
-  return images(ellipsis, slice(top, top + height), slice(left, left + width), all);
+Tensor scale_images(const Tensor& images, int64_t rows, int64_t columns, const std::string& interpolation) {
+  return resize_both(images, {images.shape()[-3], unknown, rows}, {images.shape()[-2], unknown, columns},
+                     interpolation);
 }
 
 Tensor smart_resize(const Tensor& images, int64_t height, int64_t width, const std::string& interpolation) {
   const int64_t rows = images.shape()[-3], columns = images.shape()[-2];
-  if (rows < 0 || columns < 0) return resize_images(images, height, width, interpolation);  // which refuses them
+  if (rows < 0 || columns < 0)
+    return once_known(images, height, width,
+                      [=](const Tensor& x) { return smart_resize(x, height, width, interpolation); });
   const int64_t kept_rows = std::min(rows, columns * height / width);
   const int64_t kept_columns = std::min(columns, rows * width / height);
   Tensor part = crop_images(images, (rows - kept_rows) / 2, (columns - kept_columns) / 2, kept_rows, kept_columns);
   return resize_images(part, height, width, interpolation);
+}
+
+Tensor center_crop(const Tensor& images, int64_t height, int64_t width) {
+  const int64_t rows = images.shape()[-3], columns = images.shape()[-2];
+  if (rows < 0 || columns < 0)
+    return once_known(images, height, width, [=](const Tensor& x) { return center_crop(x, height, width); });
+  if (rows >= height && columns >= width)
+    return crop_images(images, (rows - height) / 2, (columns - width) / 2, height, width);
+  return cast(smart_resize(images, height, width, "bilinear"), images.dtype());
 }
 
 }  // namespace thalweg::keras::layers

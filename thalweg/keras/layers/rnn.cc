@@ -95,7 +95,21 @@ struct RNNLayer {
     if (cell.as<StackedRNNCellsLayer>()) cell.get()->built_shapes.clear();  // not in Keras's configuration
   }
   Nest call(const Nest& inputs, const CallArgs& args) {
-    return run_layer(cell, settings_of(options), states, inputs, args);
+    Nest result = run_layer(cell, settings_of(options), states, inputs, args);
+    return options.return_state && cell.as<StackedRNNCellsLayer>() ? by_cells(result) : result;
+  }
+  /// The output, and for each cell its state, or the list of its states.
+  Nest by_cells(const Nest& result) const {
+    const std::vector<Tensor> flat = result.flatten();
+    std::vector<Nest> all = {flat[0]};
+    auto next = flat.begin() + 1;
+    for (const Layer& one : cell.as<StackedRNNCellsLayer>()->cells) {
+      const auto count = static_cast<std::ptrdiff_t>(one.get()->state_size().size());
+      std::vector<Nest> states_of_cell(next, next + count);
+      all.push_back(count == 1 ? states_of_cell[0] : Nest::list(std::move(states_of_cell)));
+      next += count;
+    }
+    return Nest::list(std::move(all));
   }
   Nest compute_mask(const Nest&, const Nest& mask) {
     return sequence_mask(mask, settings_of(options), cell.get()->state_size().size());

@@ -261,16 +261,16 @@ Nest run_layer(const RNNCell& cell, const SequenceSettings& settings, KeptStates
   } else if (settings.stateful) {
     if (!kept.defined()) kept.make(zero_states);
     states = kept.values();
-    // A traced function may know the batch of its inputs, and has no state of another one.
-    if (thread_state.tracer)
-      for (Tensor& state : states) {
-        Shape known = state.shape();
-        if (known.rank() > 0) known[0] = x.shape()[1];
-        state = ensure_shape(state, known);
-      }
   } else {
     states = zero_states;
   }
+  // A traced function may know the batch of its inputs, and has no state of another one.
+  if (thread_state.tracer && (is_given || settings.stateful))
+    for (Tensor& state : states) {
+      Shape known = state.shape();
+      if (known.rank() > 0 && x.shape()[1] >= 0) known[0] = x.shape()[1];
+      state = ensure_shape(state, known);
+    }
 
   auto step = [&](const Tensor& now, const std::vector<Tensor>& before) {
     return cell(now, Nest::of(before), of_cell);

@@ -56,8 +56,18 @@ struct TimeDistributedLayer {
     // The weights are called after this layer.
     keras::detail::CallContext context(*layer.get(), {}, false);
     keras::detail::build_if_needed(*layer.get(), inputs.pack(steps));
-    // As in Keras, whose layers with weights do not keep it when they are built by hand.
-    if (!list_variables(*layer.get()).empty() || layer.as<TimeDistributedLayer>()) layer.get()->built_shapes.clear();
+    if (!keeps_shape()) layer.get()->built_shapes.clear();
+  }
+  /// As in Keras, where it depends on the class whether a layer that is built by hand remembers its shape: most of
+  /// those with weights do not.
+  bool keeps_shape() const {
+    const std::string name = layer.class_name();
+    for (const char* one : {"EinsumDense", "GroupNormalization", "Normalization", "SimpleRNN", "GRU", "LSTM", "RNN"})
+      if (name == one) return true;
+    if (name == "UnitNormalization" || name.starts_with("Global") || name.starts_with("ConvLSTM") ||
+        layer.as<TimeDistributedLayer>())
+      return false;
+    return list_variables(*layer.get()).empty();
   }
   Nest call(const Nest& inputs, const CallArgs& args) {
     const Tensor first = inputs.flatten().at(0);

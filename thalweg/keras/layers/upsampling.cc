@@ -65,8 +65,7 @@ template <int N> struct UpSamplingLayer {
     if constexpr (N == 2) {
       if (options.interpolation != "nearest") {
         Tensor images = is_first ? transpose(x, {.perm = {0, 2, 3, 1}}) : x;
-        const Shape size = compute_output_shape(x.shape());
-        Tensor y = resize_images(images, size[is_first ? 2 : 1], size[is_first ? 3 : 2], options.interpolation);
+        Tensor y = scale_images(images, options.size.axes()[0], options.size.axes()[1], options.interpolation);
         return is_first ? transpose(y, {.perm = {0, 3, 1, 2}}) : y;
       }
     }
@@ -84,6 +83,11 @@ template <int N> struct UpSamplingLayer {
   }
 };
 
+/// [height, width, channels], with batches before them.
+void check_images(const Tensor& x) {
+  if (x.shape().has_rank() && x.rank() < 3)
+    throw errors::InvalidArgumentError("images have height, width and channels, got shape " + x.shape().str());
+}
 Shape with_size(Shape shape, int64_t height, int64_t width) {
   shape[-3] = height;
   shape[-2] = width;
@@ -96,6 +100,7 @@ struct ResizingLayer {
 
   void check() { normalized_interpolation(options.interpolation); }
   Tensor call(const Tensor& x) {
+    check_images(x);
     const DType dtype = detail::own_dtype();
     const std::string interpolation = normalized_interpolation(options.interpolation);
     Tensor images = cast(x, interpolation == "nearest" ? dtype : DType::float32);
@@ -111,11 +116,8 @@ struct CenterCropLayer {
   CenterCropOptions options = {};
 
   Tensor call(const Tensor& given) {
-    Tensor x = cast(given, detail::own_dtype());
-    const int64_t rows = x.shape()[-3], columns = x.shape()[-2];
-    if (rows >= height && columns >= width)
-      return crop_images(x, (rows - height) / 2, (columns - width) / 2, height, width);
-    return cast(smart_resize(x, height, width, "bilinear"), x.dtype());
+    check_images(given);
+    return center_crop(cast(given, detail::own_dtype()), height, width);
   }
   Shape compute_output_shape(const Shape& input) { return with_size(input, height, width); }
 };

@@ -146,6 +146,21 @@ const std::string& layer_name() {
   return context ? context->layer().name : none;
 }
 
+void check_windows(const Shape& input, const Sizes& windows, const std::string& padding, const std::string& data_format,
+                   const Sizes& dilation) {
+  if (!detail::Recording::is_on() || padding != "valid") return;
+  const std::vector<int64_t>& sizes = windows.axes();
+  const std::vector<int64_t>& rates = dilation.axes();
+  with_space(input, static_cast<int>(sizes.size()), data_format, [&](int i, int64_t size) {
+    const auto at = static_cast<size_t>(i);
+    const int64_t reach = (sizes[at] - 1) * (dilation.is_single() ? rates[0] : rates[at]) + 1;
+    if (size >= 0 && size < reach)
+      throw ValueError("Negative dimension size caused by subtracting " + std::to_string(reach) + " from " +
+                       std::to_string(size));
+    return size;
+  });
+}
+
 void refuse_input(const Shape& input) {
   throw ValueError("One of the dimensions in the output is <= 0 due to downsampling in " + layer_name() +
                    ". Consider increasing the input size. Received input shape " + list_text(input) +

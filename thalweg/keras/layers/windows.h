@@ -46,6 +46,10 @@ template <class F> Shape with_space(Shape shape, int spatial, const std::string&
 /// ValueError: windows find no place in the input.
 [[noreturn]] void refuse_input(const Shape& input);
 
+/// Kernels give nothing for an input that is smaller than a window; a model refuses it while it is put together.
+void check_windows(const Shape& input, const Sizes& windows, const std::string& padding, const std::string& data_format,
+                   const Sizes& dilation = 1);
+
 /// Zeros before the first of the steps, as many as windows look back.
 Tensor pad_causally(const Tensor& x, int64_t window, int64_t dilation, const std::string& data_format);
 /// The bias, if there is one, then the activation, if there is one.
