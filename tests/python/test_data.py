@@ -25,7 +25,8 @@ def test_transformations():
     assert values(Dataset.range(5).batch(2, drop_remainder=True)) == [[0, 1], [2, 3]]
     assert values(Dataset.range(2).repeat().take(3)) == [0, 1, 0]
     assert values(Dataset.range(4).skip(2).repeat(2).prefetch(tf.data.AUTOTUNE)) == [2, 3, 2, 3]
-    assert values(Dataset.range(10).shuffle(4, seed=7)) == [0, 4, 2, 3, 5, 6, 1, 8, 7, 9]
+    tf.random.set_seed(3)  # what TensorFlow draws then
+    assert values(Dataset.range(10).shuffle(4)) == [3, 0, 1, 4, 6, 7, 5, 2, 8, 9]
 
 
 def test_what_is_known():
