@@ -1,6 +1,7 @@
 // Attributes of ops and options of functions as values of configurations, and back.
 #pragma once
 #include "thalweg/keras/config.h"
+#include "thalweg/ops/attrs.h"
 
 namespace thalweg::keras {
 
