@@ -15,7 +15,7 @@ constexpr int64_t batch_size = 32;
 std::pair<Tensor, Tensor> batch(const keras::datasets::Samples& samples, int64_t step) {
   const int64_t first = step * batch_size % samples.x.shape()[0];
   auto rows = tf::slice(first, first + batch_size);
-  return {tf::cast(samples.x(rows), tf::float32) / 255.0f, tf::cast(samples.y(rows), tf::int64)};
+  return {samples.x(rows) / 255.0f, tf::cast(samples.y(rows), tf::int64)};
 }
 
 int main(int argc, char** argv) {

@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
   const int epochs = argc > 1 ? std::atoi(argv[1]) : 5;
   keras::utils::set_random_seed(7);
   auto mnist = keras::datasets::mnist::load_data();
-  auto train_x = tf::cast(mnist.train.x, tf::float32) / 255.0f, test_x = tf::cast(mnist.test.x, tf::float32) / 255.0f;
+  auto train_x = mnist.train.x / 255.0f, test_x = mnist.test.x / 255.0f;
 
   auto model = keras::Sequential({
       layers::Flatten({.input_shape = {28, 28}}),
