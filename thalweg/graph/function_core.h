@@ -1,5 +1,6 @@
 // What `function` does without knowing the function's types: when to trace, which trace to run.
 #pragma once
+#include <iosfwd>
 #include <memory>
 #include <optional>
 
@@ -10,7 +11,9 @@ namespace thalweg {
 
 namespace graph {
 class Graph;
-}
+/// The listing of a graph, a line for each node; thalweg/graph/graph.h shows the graph itself.
+THALWEG_API std::ostream& operator<<(std::ostream& out, const Graph& graph);
+}  // namespace graph
 
 struct FunctionOptions {
   std::vector<TensorSpec> input_signature = {};  // one trace for all tensors that fit it; left out: one for each shape

@@ -6,6 +6,7 @@
 
 #include "thalweg/core/error.h"
 #include "thalweg/core/name_scope.h"
+#include "thalweg/graph/function_core.h"
 
 namespace thalweg::graph {
 namespace {

@@ -2,7 +2,6 @@
 #pragma once
 #include <cstring>
 #include <deque>
-#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -122,9 +121,6 @@ class THALWEG_API Graph {
   UniqueNames names_;
   Serial serial_;  // goes first
 };
-
-/// The listing.
-THALWEG_API std::ostream& operator<<(std::ostream& out, const Graph& graph);
 
 /// Where a symbolic tensor comes from; kept in its block.
 struct Origin {
