@@ -74,11 +74,6 @@ struct AsStringOptions {
 /// Numbers as text, as C's printf writes them.
 THALWEG_API Tensor as_string(const TensorLike& input, const AsStringOptions& options = {});
 
-struct FingerprintOptions {
-  std::string method = "farmhash64";
-};
-/// Eight bytes for each row of the data that never change between versions and machines: [rows, 8] of uint8.
-THALWEG_API Tensor fingerprint(const TensorLike& data, const FingerprintOptions& options = {});
 /// A bucket for each string; use one of the other two where the hash must be good.
 THALWEG_API Tensor to_hash_bucket(const TensorLike& input, int64_t num_buckets);
 /// A bucket for each string by its fingerprint.
@@ -118,7 +113,12 @@ THALWEG_API Tensor format(const std::string& template_, const std::vector<Tensor
 
 namespace thalweg {
 using strings::as_string;
-using strings::fingerprint;
+
+struct FingerprintOptions {
+  std::string method = "farmhash64";
+};
+/// Eight bytes for each row of the data that never change between versions and machines: [rows, 8] of uint8.
+THALWEG_API Tensor fingerprint(const TensorLike& data, const FingerprintOptions& options = {});
 
 namespace io {
 struct EncodeBase64Options {

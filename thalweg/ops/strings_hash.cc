@@ -112,10 +112,6 @@ const Op& Fingerprint = define_op({
 
 }  // namespace
 
-Tensor fingerprint(const TensorLike& data, const FingerprintOptions& options) {
-  return apply1(Fingerprint, {data, Tensor(options.method)});
-}
-
 Tensor to_hash_bucket(const TensorLike& input, int64_t num_buckets) {
   return apply1(StringToHashBucket, {input}, BucketAttrs{num_buckets});
 }
@@ -128,7 +124,7 @@ Tensor to_hash_bucket_strong(const TensorLike& input, int64_t num_buckets, const
 
 namespace {
 const FunctionDef* const functions[] = {
-    &define_function<fingerprint>({"fingerprint"}, {"data"}),
+    &define_function<thalweg::fingerprint>({"fingerprint"}, {"data"}),
     &define_function<to_hash_bucket>({"strings.to_hash_bucket"}, {"input", "num_buckets"}),
     &define_function<to_hash_bucket_fast>({"strings.to_hash_bucket_fast"}, {"input", "num_buckets"}),
     &define_function<to_hash_bucket_strong>({"strings.to_hash_bucket_strong"}, {"input", "num_buckets", "key"}),
@@ -136,3 +132,11 @@ const FunctionDef* const functions[] = {
 }  // namespace
 
 }  // namespace thalweg::strings
+
+namespace thalweg {
+
+Tensor fingerprint(const TensorLike& data, const FingerprintOptions& options) {
+  return apply1(strings::Fingerprint, {data, Tensor(options.method)});
+}
+
+}  // namespace thalweg
