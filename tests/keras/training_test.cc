@@ -279,11 +279,52 @@ TEST(Fit, ClassWeightsCountInTraining) {
   EXPECT_THROW(model.fit(x, y, {.verbose = 0, .class_weight = {{0, 3.0}}}), InvalidArgumentError);
 }
 
-TEST(Fit, NaNIsNoError) {
+/// What fit says of numbers that are not finite.
+std::string refusal_of_nan(const Model& model, const Tensor& x, const Tensor& y, const FitOptions& options = {}) {
+  FitOptions silent = options;
+  silent.verbose = 0;
+  try {
+    model.fit(x, y, silent);
+  } catch (const InvalidArgumentError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Fit, ALossOfNaNNamesItsCause) {
+  const Tensor x = ones({4, 2}), y = ones({4, 1});
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::string head = "fit: the loss is nan in epoch 1. ",
+                    end = " To end training without this error, use the callback TerminateOnNaN.";
+  Sequential model = small_model();
+  EXPECT_EQ(refusal_of_nan(model, Tensor({{1.0f, 1.0f}, {1.0f, nan}}), ones({2, 1}), {.batch_size = 1}),
+            head + "Input 0 of layer \"" + model.name() +
+                "\": expected finite numbers, found nan at (1, 1) of float32(2, 2)." + end);
+  EXPECT_EQ(model.history().epoch.size(), 1u);
+  EXPECT_EQ(refusal_of_nan(small_model(), x, y * nan),
+            head + "The labels: expected finite numbers, found nan at (0, 0) of float32(4, 1)." + end);
+  EXPECT_EQ(refusal_of_nan(small_model(), x, y, {.sample_weight = Tensor({1.0f, 1.0f, nan, 1.0f})}),
+            head + "The sample weights: expected finite numbers, found nan at (2,) of float32(4,)." + end);
+  // Steps that are too large: after an epoch or two the weights are no numbers.
+  Sequential diverging = small_model();
+  diverging.compile({.optimizer = optimizers::SGD({.learning_rate = 1e30}), .loss = "mse"});
+  const std::string text = refusal_of_nan(diverging, x * 1e10f, y, {.epochs = 9});
+  EXPECT_NE(text.find("of layer \"" + diverging.get_layer(0).name() + "\": expected finite numbers, found "),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("lower the learning rate"), std::string::npos) << text;
+  Sequential dividing = small_model();
+  dividing.compile({.loss = [](const Tensor&, const Tensor& y_pred) { return 0.0f * y_pred / (0.0f * y_pred); }});
+  EXPECT_NE(refusal_of_nan(dividing, x, y).find("the inputs, the labels and the weights"), 0u);
+}
+
+TEST(Fit, NaNIsNoErrorWhereACallbackEndsTraining) {
   Sequential model = small_model();
   Tensor x = ones({4, 2}) * std::numeric_limits<float>::quiet_NaN();
-  History history = model.fit(x, ones({4, 1}), {.epochs = 2, .verbose = 0});
-  EXPECT_TRUE(std::isnan(history["loss"][1]));
+  Printed printed;
+  History history =
+      model.fit(x, ones({4, 1}), {.epochs = 2, .verbose = 0, .callbacks = {callbacks::TerminateOnNaN()}});
+  EXPECT_EQ(history.epoch.size(), 1u);
 }
 
 TEST(Fit, TrainsWhatWasTrainableWhenItWasCompiled) {

@@ -287,11 +287,16 @@ def test_what_does_not_fit_is_said():
                                           "arrays contain the same number of samples.")
 
 
-def test_a_nan_is_no_error_unless_asked_for(capfd):
+def test_a_nan_is_an_error_unless_a_callback_ends_training(capfd):
     model = linear()
-    x = np.full_like(X, np.nan)
-    assert len(model.fit(x, Y, epochs=2, verbose=0).epoch) == 2
-    assert len(model.fit(x, Y, epochs=2, verbose=0, callbacks=[keras.callbacks.TerminateOnNaN()]).epoch) == 1
+    x = X.copy()
+    x[1, 0] = np.nan
+    with pytest.raises(tf.errors.InvalidArgumentError) as refused:
+        model.fit(x, Y, epochs=2, verbose=0)
+    assert (f'fit: the loss is nan in epoch 1. Input 0 of layer "{model.name}": expected finite numbers, found nan at (1, 0) of '
+            f"float32{x.shape}.") in str(refused.value)
+    assert np.isnan(model.history.history["loss"]).tolist() == [True]
+    assert len(linear().fit(x, Y, epochs=2, verbose=0, callbacks=[keras.callbacks.TerminateOnNaN()]).epoch) == 1
     assert "Batch 0: Invalid loss, terminating training" in capfd.readouterr().out
 
 

@@ -98,7 +98,7 @@ Batches Batches::of_arrays(const Nest& data, const ArrayOptions& options) {
   const int64_t rows = count_rows(data), size = options.batch_size;
   if (size < 1) throw ValueError("batch_size must be positive, got " + std::to_string(size));
   const bool shuffle = options.shuffle;
-  return Batches(
+  Batches made(
       [data, rows, size, shuffle](int) -> NextBatch {
         std::vector<int64_t> order;
         if (shuffle) order = shuffled(rows);
@@ -114,6 +114,8 @@ Batches Batches::of_arrays(const Nest& data, const ArrayOptions& options) {
         };
       },
       (rows + size - 1) / size);
+  made.arrays_ = data;
+  return made;
 }
 
 }  // namespace thalweg::keras

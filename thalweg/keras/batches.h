@@ -46,9 +46,12 @@ class THALWEG_API Batches {
   };
   static Batches of_arrays(const Nest& data, const ArrayOptions& options);
   static Batches of_stage(std::shared_ptr<const data::Stage> stage);
+  /// The arrays that they are rows of; None where they come from elsewhere.
+  const Nest& arrays() const { return arrays_; }
 
  private:
   std::function<NextBatch(int)> start_;
+  Nest arrays_;
   int64_t steps_ = unknown_steps;
 };
 

@@ -5,6 +5,7 @@
 #include "thalweg/core/error.h"
 #include "thalweg/core/number_text.h"
 #include "thalweg/core/warning.h"
+#include "thalweg/keras/nan_loss.h"
 #include "thalweg/keras/training_loop.h"
 
 namespace thalweg::keras {
@@ -111,6 +112,8 @@ History Model::fit(const Batches& given, const FitOptions& options) const {
     listeners.tell(&CallbackInterface::on_epoch_end, epoch, logs);
     bar.finish(*this, steps.done(), logs);
     training.history.add(epoch, logs);
+    if (const double* loss = logs.find("loss"); loss && std::isnan(*loss) && !training.stop)
+      refuse_nan_loss(*this, batches.arrays().is_none() ? steps.last() : batches.arrays(), epoch);
   }
   if (training.options.optimizer.defined() && options.epochs > 0)
     training.options.optimizer.finalize_variable_values(trainable_variables());

@@ -86,6 +86,8 @@ class Steps {
     return true;
   }
   int64_t done() const { return done_; }
+  /// The batch that ran last.
+  const Nest& last() const { return data_; }
   /// Whether data ended before the number of steps that was asked for.
   bool ran_out() const { return ran_out_; }
 

@@ -147,7 +147,7 @@ class Model(Layer):
                 options |= {"batch_size": batch_size, "sample_weight": _data.arrays(sample_weight),
                             "validation_batch_size": validation_batch_size}
                 made = _engine.fit(self._core, _data.arrays(x), _data.arrays(y), options)
-        except KeyboardInterrupt:
+        except BaseException:  # the epochs until then
             self._keep(history, _engine.fit_history(self._core))
             raise
         return self._keep(history, made)
