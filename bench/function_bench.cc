@@ -2,6 +2,7 @@
 #include <benchmark/benchmark.h>
 
 #include "bench/models.h"
+#include "thalweg/graph/function_body.h"
 
 namespace thalweg::bench {
 namespace {

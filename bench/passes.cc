@@ -11,6 +11,7 @@
 #include <string>
 
 #include "thalweg/core/threads.h"
+#include "thalweg/graph/function_body.h"
 #include "thalweg/graph/passes/pass.h"
 #include "thalweg/ops/optimizer_steps.h"
 #include "thalweg/thalweg.h"
