@@ -7,13 +7,19 @@
 
 namespace thalweg {
 
-Nest Nest::list(std::vector<Nest> items) { return {Kind::list, {std::move(items), {}}}; }
-Nest Nest::tuple(std::vector<Nest> items) { return {Kind::tuple, {std::move(items), {}}}; }
+Nest Nest::list(std::vector<Nest> items) { return {Kind::list, {std::move(items), {}, {}}}; }
+Nest Nest::tuple(std::vector<Nest> items) { return {Kind::tuple, {std::move(items), {}, {}}}; }
 Nest Nest::dict(std::vector<Entry> entries) {
   Branch branch;
   for (Entry& entry : entries) {
     branch.keys.push_back(std::move(entry.first));
     branch.items.push_back(std::move(entry.second));
+  }
+  const std::vector<std::string>& keys = branch.keys;
+  if (!std::is_sorted(keys.begin(), keys.end())) {
+    branch.order.resize(keys.size());
+    std::iota(branch.order.begin(), branch.order.end(), size_t{0});
+    std::sort(branch.order.begin(), branch.order.end(), [&](size_t a, size_t b) { return keys[a] < keys[b]; });
   }
   return {Kind::dict, std::move(branch)};
 }
@@ -40,22 +46,10 @@ const Nest& Nest::at(std::string_view key) const {
   return *found;
 }
 
-// Dicts are gone through by sorted keys.
-std::vector<size_t> Nest::order() const {
-  std::vector<size_t> order(size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  if (is_dict())
-    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return branch_->keys[a] < branch_->keys[b]; });
-  return order;
-}
-
 std::vector<Tensor> Nest::flatten() const {
-  if (is_tensor()) return {tensor_};
   std::vector<Tensor> all;
-  for (size_t i : order()) {
-    std::vector<Tensor> inside = branch_->items[i].flatten();
-    all.insert(all.end(), std::make_move_iterator(inside.begin()), std::make_move_iterator(inside.end()));
-  }
+  all.reserve(num_tensors());
+  for_each([&](const Tensor& t) { all.push_back(t); });
   return all;
 }
 
@@ -66,19 +60,35 @@ size_t Nest::num_tensors() const {
   return count;
 }
 
+void Nest::require_count(std::span<const Tensor> tensors) const {
+  if (tensors.size() != num_tensors())
+    throw ValueError("a structure " + str() + " cannot be made of " + std::to_string(tensors.size()) + " tensors");
+}
+
 Nest Nest::pack_next(const Tensor*& next) const {
   if (is_tensor()) return Nest(*next++);
   if (!branch_) return {};
-  Branch made{std::vector<Nest>(size()), branch_->keys};
-  for (size_t i : order()) made.items[i] = branch_->items[i].pack_next(next);
+  Branch made{std::vector<Nest>(size()), branch_->keys, branch_->order};
+  for (size_t i = 0; i < size(); ++i)
+    made.items[made.place(i)] = branch_->items[made.place(i)].pack_next(next);
   return {kind_, std::move(made)};
 }
-
 Nest Nest::pack(std::span<const Tensor> tensors) const {
-  if (tensors.size() != num_tensors())
-    throw ValueError("a structure " + str() + " cannot be made of " + std::to_string(tensors.size()) + " tensors");
+  require_count(tensors);
   const Tensor* next = tensors.data();
   return pack_next(next);
+}
+
+void Nest::refill_next(const Tensor*& next) {
+  if (is_tensor()) tensor_ = *next++;
+  if (!branch_) return;
+  if (branch_.use_count() != 1) branch_ = std::make_shared<Branch>(*branch_);
+  for (size_t i = 0; i < size(); ++i) branch_->items[branch_->place(i)].refill_next(next);
+}
+void Nest::refill(std::span<const Tensor> tensors) {
+  require_count(tensors);
+  const Tensor* next = tensors.data();
+  refill_next(next);
 }
 
 bool Nest::is_like(const Nest& other) const {

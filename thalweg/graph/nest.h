@@ -58,16 +58,24 @@ class THALWEG_API Nest {
 
   /// The tensors in order; those of a dict by sorted keys, as tf.nest has them.
   std::vector<Tensor> flatten() const;
+  /// Calls `f` with each of them.
+  template <class F> void for_each(const F& f) const {
+    if (kind_ == Kind::tensor) f(tensor_);
+    for (size_t i = 0; i < size(); ++i) branch_->items[branch_->place(i)].for_each(f);
+  }
   /// How many there are.
   size_t num_tensors() const;
   /// The same structure with other tensors, one for each in the order of `flatten`.
   Nest pack(std::span<const Tensor> tensors) const;
+  /// Takes these tensors in place of its own: as `pack`, without a new structure where nobody else holds this one.
+  void refill(std::span<const Tensor> tensors);
   /// The same structure with what `f` makes of each tensor.
   template <class F> Nest map(const F& f) const {
     if (kind_ == Kind::tensor) return Nest(Tensor(f(tensor_)));
     if (!branch_) return *this;
     std::vector<Tensor> made;
-    for (const Tensor& t : flatten()) made.push_back(f(t));
+    made.reserve(num_tensors());
+    for_each([&](const Tensor& t) { made.push_back(f(t)); });
     return pack(made);
   }
   /// Whether both have the same structure.
@@ -84,16 +92,19 @@ class THALWEG_API Nest {
   struct Branch {
     std::vector<Nest> items;
     std::vector<std::string> keys;
+    std::vector<size_t> order;  // of sorted keys; empty where they stand so
+    size_t place(size_t i) const { return order.empty() ? i : order[i]; }
   };
-  Nest(Kind kind, Branch branch) : kind_(kind), branch_(std::make_shared<const Branch>(std::move(branch))) {}
+  Nest(Kind kind, Branch branch) : kind_(kind), branch_(std::make_shared<Branch>(std::move(branch))) {}
   [[noreturn]] void refuse(const std::string& wanted) const;
-  std::vector<size_t> order() const;
+  void require_count(std::span<const Tensor> tensors) const;
   Nest pack_next(const Tensor*& next) const;
+  void refill_next(const Tensor*& next);
   template <class... M, class F> void read_each(std::tuple<M*...> members, const F& name) const;
 
   Kind kind_ = Kind::none;
   Tensor tensor_;
-  std::shared_ptr<const Branch> branch_;
+  std::shared_ptr<Branch> branch_;  // shared by copies, and changed by none
 };
 
 template <class T> Nest Nest::of(const T& t) {

@@ -98,22 +98,25 @@ Batches Batches::of_arrays(const Nest& data, const ArrayOptions& options) {
   const int64_t rows = count_rows(data), size = options.batch_size;
   if (size < 1) throw ValueError("batch_size must be positive, got " + std::to_string(size));
   const bool shuffle = options.shuffle;
-  Batches made(
-      [data, rows, size, shuffle](int) -> NextBatch {
-        std::vector<int64_t> order;
-        if (shuffle) order = shuffled(rows);
-        return [data, rows, size, order = std::move(order), at = int64_t{0}](Nest& batch) mutable {
-          if (at >= rows) return false;
-          const int64_t end = std::min(rows, at + size);
-          batch =
-              order.empty()
-                  ? slice_rows(data, at, end)
-                  : take_rows(data, std::span(order).subspan(static_cast<size_t>(at), static_cast<size_t>(end - at)));
-          at = end;
-          return true;
-        };
-      },
-      (rows + size - 1) / size);
+  // The structure of a batch and the list of its tensors serve for all of them.
+  auto start = [data, arrays = data.flatten(), rows, size, shuffle](int) -> NextBatch {
+    std::vector<int64_t> order;
+    if (shuffle) order = shuffled(rows);
+    return [made = data, arrays, parts = arrays, rows, size, order = std::move(order), at = int64_t{0}](Nest& batch) mutable {
+      if (at >= rows) return false;
+      const int64_t end = std::min(rows, at + size);
+      for (size_t i = 0; i < arrays.size(); ++i)
+        parts[i] = order.empty() ? data::slice_rows(arrays[i], at, end)
+                                 : data::take_rows(arrays[i], std::span(order).subspan(static_cast<size_t>(at),
+                                                                                       static_cast<size_t>(end - at)));
+      batch = Nest();
+      made.refill(parts);
+      batch = made;
+      at = end;
+      return true;
+    };
+  };
+  Batches made(start, (rows + size - 1) / size);
   made.arrays_ = data;
   return made;
 }

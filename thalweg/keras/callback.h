@@ -110,7 +110,12 @@ template <class T> class CallbackInterface::Adapt : public Adapter<CallbackInter
   }
   bool wants_batch_logs() const override {
     if constexpr (requires { this->object.wants_batch_logs(); }) return this->object.wants_batch_logs();
-    else return requires { &T::on_train_batch_end; } || requires { &T::on_test_batch_end; };
+    else {
+      bool wants = false;
+      if constexpr (requires { &T::on_train_batch_end; }) wants |= takes_logs<decltype(&T::on_train_batch_end)>;
+      if constexpr (requires { &T::on_test_batch_end; }) wants |= takes_logs<decltype(&T::on_test_batch_end)>;
+      return wants;
+    }
   }
   Value state() const override {
     if constexpr (requires { this->object.state; }) return rows_of(this->object.state).get(&this->object.state);
@@ -118,6 +123,10 @@ template <class T> class CallbackInterface::Adapt : public Adapter<CallbackInter
   }
 
  private:
+  template <class Method>
+  static constexpr bool takes_logs =
+      std::is_invocable_v<Method, T&, Model&, int64_t, Logs&> || std::is_invocable_v<Method, T&, int64_t, Logs&> ||
+      std::is_invocable_v<Method, T&, Model&, Logs&> || std::is_invocable_v<Method, T&, Logs&>;
   // With as much of model, number and logs as the hook takes.
   template <class Method, class I> void hook(Method method, Model& m, [[maybe_unused]] I i, Logs& l) {
     T& t = this->object;

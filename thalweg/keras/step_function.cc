@@ -1,5 +1,7 @@
 #include "thalweg/keras/step_function.h"
 
+#include <memory_resource>
+
 namespace thalweg::keras {
 
 StepFunction::StepFunction(Body body, bool eagerly, bool jit_compile, const std::string& name)
@@ -7,11 +9,24 @@ StepFunction::StepFunction(Body body, bool eagerly, bool jit_compile, const std:
       eagerly_(eagerly),
       core_({.reduce_retracing = true, .jit_compile = jit_compile, .name = name, .described_as = name}) {}
 
+const std::string& StepFunction::text_of(const Nest& data, std::string& other) {
+  std::call_once(first_, [&] {
+    first_structure_ = data.map([](const Tensor&) { return Tensor(0); });
+    first_text_ = data.str();
+  });
+  if (data.is_like(first_structure_)) return first_text_;
+  return other = data.str();
+}
+
 Nest StepFunction::operator()(const Nest& data) {
   if (eagerly_ || config::functions_run_eagerly()) return body_(data);
-  const std::vector<Tensor> tensors = data.flatten();
-  const std::vector<TensorRef> in(tensors.begin(), tensors.end());
-  const std::string rest = data.str();
+  std::array<std::byte, 512> room;
+  std::pmr::monotonic_buffer_resource memory(room.data(), room.size());
+  std::pmr::vector<TensorRef> in(&memory);
+  in.reserve(data.num_tensors());
+  data.for_each([&](const Tensor& t) { in.emplace_back(t); });
+  std::string other;
+  const std::string& rest = text_of(data, other);
   auto result_of = [](graph::Traced&& traced) {
     return static_cast<const Nest*>(traced.structure.get())->pack(traced.tensors);
   };

@@ -1,5 +1,7 @@
 // A step of training as a traced function of structures that only the run knows.
 #pragma once
+#include <mutex>
+
 #include "thalweg/graph/function_core.h"
 #include "thalweg/graph/nest.h"
 
@@ -14,8 +16,14 @@ class StepFunction {
   int tracing_count() const { return core_.tracing_count(); }
 
  private:
+  /// The structure of a batch as part of the key of its trace; that of the first batch is written once.
+  const std::string& text_of(const Nest& data, std::string& other);
+
   Body body_;
   bool eagerly_;
+  std::once_flag first_;
+  Nest first_structure_;
+  std::string first_text_;
   graph::FunctionCore core_;
 };
 
