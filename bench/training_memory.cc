@@ -34,6 +34,7 @@ int main() {
       keras::layers::Dense(10, {.activation = "softmax"}),
   });
   model.compile({.optimizer = "adam", .loss = "sparse_categorical_crossentropy", .metrics = {"accuracy"}});
-  const tf::Tensor x = tf::random::uniform({3200, 784}, {.minval = -1.0f}), y = tf::cast(tf::range(3200) % 10, tf::int32);
+  const tf::Tensor x = tf::random::uniform({3200, 784}, {.minval = -1.0f}),
+                   y = tf::cast(tf::range(3200) % 10, tf::int32);
   model.fit(x, y, {.epochs = 100, .verbose = 0, .callbacks = {Watch{}}});
 }

@@ -322,8 +322,7 @@ TEST(Fit, NaNIsNoErrorWhereACallbackEndsTraining) {
   Sequential model = small_model();
   Tensor x = ones({4, 2}) * std::numeric_limits<float>::quiet_NaN();
   Printed printed;
-  History history =
-      model.fit(x, ones({4, 1}), {.epochs = 2, .verbose = 0, .callbacks = {callbacks::TerminateOnNaN()}});
+  History history = model.fit(x, ones({4, 1}), {.epochs = 2, .verbose = 0, .callbacks = {callbacks::TerminateOnNaN()}});
   EXPECT_EQ(history.epoch.size(), 1u);
 }
 

@@ -1,8 +1,9 @@
 // Division with C++'s literals.
+#include "thalweg/ops/division.h"
+
 #include <gtest/gtest.h>
 
 #include "thalweg/core/error.h"
-#include "thalweg/ops/division.h"
 #include "thalweg/ops/math.h"
 #include "thalweg/ops/variable.h"
 

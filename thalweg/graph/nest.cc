@@ -69,8 +69,7 @@ Nest Nest::pack_next(const Tensor*& next) const {
   if (is_tensor()) return Nest(*next++);
   if (!branch_) return {};
   Branch made{std::vector<Nest>(size()), branch_->keys, branch_->order};
-  for (size_t i = 0; i < size(); ++i)
-    made.items[made.place(i)] = branch_->items[made.place(i)].pack_next(next);
+  for (size_t i = 0; i < size(); ++i) made.items[made.place(i)] = branch_->items[made.place(i)].pack_next(next);
   return {kind_, std::move(made)};
 }
 Nest Nest::pack(std::span<const Tensor> tensors) const {

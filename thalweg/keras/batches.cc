@@ -102,7 +102,8 @@ Batches Batches::of_arrays(const Nest& data, const ArrayOptions& options) {
   auto start = [data, arrays = data.flatten(), rows, size, shuffle](int) -> NextBatch {
     std::vector<int64_t> order;
     if (shuffle) order = shuffled(rows);
-    return [made = data, arrays, parts = arrays, rows, size, order = std::move(order), at = int64_t{0}](Nest& batch) mutable {
+    return [made = data, arrays, parts = arrays, rows, size, order = std::move(order),
+            at = int64_t{0}](Nest& batch) mutable {
       if (at >= rows) return false;
       const int64_t end = std::min(rows, at + size);
       for (size_t i = 0; i < arrays.size(); ++i)

@@ -14,8 +14,7 @@ Logs Model::evaluate(const Nest& x, const Nest& y, const EvaluateOptions& option
 Logs Model::evaluate(const Batches& batches, const EvaluateOptions& options) const {
   require_compiled(*this);
   Model self = *this;
-  Listeners listeners(self, options.callbacks,
-                      {options.verbose, 1, batches.steps(options.steps)});
+  Listeners listeners(self, options.callbacks, {options.verbose, 1, batches.steps(options.steps)});
   return evaluate_batches(*this, batches, options, listeners);
 }
 

@@ -47,7 +47,8 @@ std::string find_in_weights(const Layer& layer) {
   for (const Variable& weight : layer.weights())
     if (std::string found = find_not_finite(weight.value()); !found.empty())
       return "Weight \"" + weight.name() + "\" of layer \"" + layer.name() + "\": " + found +
-             ". A batch held such numbers, or the steps were too large: lower the learning rate, or clip gradients with "
+             ". A batch held such numbers, or the steps were too large: lower the learning rate, or clip gradients "
+             "with "
              "`clipnorm`.";
   return {};
 }
@@ -58,8 +59,9 @@ void refuse_nan_loss(const Model& model, const Nest& data, int epoch) {
   std::string cause = find_in_data(model, data);
   if (cause.empty()) cause = find_in_weights(model);
   if (cause.empty())
-    cause = "The inputs, the labels and the weights are finite: the model or the loss divides by zero, or takes the "
-            "logarithm of zero.";
+    cause =
+        "The inputs, the labels and the weights are finite: the model or the loss divides by zero, or takes the "
+        "logarithm of zero.";
   throw InvalidArgumentError("fit: the loss is nan in epoch " + std::to_string(epoch + 1) + ". " + cause +
                              " To end training without this error, use the callback TerminateOnNaN.");
 }

@@ -1,7 +1,7 @@
 // Operations, and the scopes in which others wait for them.
 #include "thalweg/graph/control_dependencies.h"
-#include "thalweg/graph/tracer.h"
 
+#include "thalweg/graph/tracer.h"
 #include "thalweg/python/objects.h"
 
 namespace thalweg::python {
