@@ -287,7 +287,8 @@ nb::object from_object(const std::shared_ptr<keras::Object>& object, const char*
   }
   nb::object core = nb::cast(std::unique_ptr<Core>(std::make_unique<EngineCore>(object)));
   nb::object made = wrapper()(kind, object->class_name(), core);
-  remember(object.get(), made);
+  // Not the engine's own functions: they stand for all objects of their name.
+  if (nb::hasattr(made, "_core")) remember(object.get(), made);
   return made;
 }
 
@@ -341,6 +342,12 @@ void define_keras_objects(nb::module_& module) {
     return from_value(keras::object_to_value(kind, to_object(object).get()));
   });
   module.def("clear_session", keras::backend::clear_session);
+  define(module, "set_epsilon", [](double value) { keras::backend::set_epsilon(value); });
+  // None leaves it open.
+  define(module, "set_learning_phase", [](nb::handle training) {
+    if (training.is_none()) keras::backend::set_learning_phase({});
+    else keras::backend::set_learning_phase(nb::cast<bool>(training));
+  });
   define(module, "unique_name", [](const std::string& base) { return keras::unique_name(base); });
   define(module, "to_snake_case", [](const std::string& name) { return keras::to_snake_case(name); });
 
