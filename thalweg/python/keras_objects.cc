@@ -157,11 +157,25 @@ class PyOptimizer : public keras::OptimizerInterface, public PythonBacked<keras:
     with_python([&] {
       nb::list list;
       for (const Variable& v : given) list.append(wrap_variable_object(v));
-      me().attr("build")(list);
+      me().attr("_build_now")(list);
     });
   }
   void update_step(const Tensor& gradient, const Variable& variable, size_t) override {
     with_python([&] { me().attr("update_step")(nb::steal(wrap_gradient(gradient)), wrap_variable_object(variable)); });
+  }
+  /// Counts, clips, decays and averages as another one does, which makes its steps for it.
+  void take_options(const keras::OptimizerInterface& inner) {
+    name = inner.name;
+    iterations = inner.iterations;
+    learning_rate = inner.learning_rate;
+    schedule = inner.schedule;
+    weight_decay = inner.weight_decay;
+    clipnorm = inner.clipnorm;
+    clipvalue = inner.clipvalue;
+    global_clipnorm = inner.global_clipnorm;
+    use_ema = inner.use_ema;
+    ema_momentum = inner.ema_momentum;
+    ema_overwrite_frequency = inner.ema_overwrite_frequency;
   }
 };
 
@@ -425,10 +439,30 @@ void define_keras_objects(nb::module_& module) {
     keras::from_value(optimizer.ema_overwrite_frequency, all["ema_overwrite_frequency"]);
     return std::unique_ptr<Core>(std::move(made));
   });
-  define(module, "apply_gradients", [](Core& core, nb::handle gradients, nb::handle variables) {
-    std::vector<Tensor> values;
-    for (nb::handle item : gradients) values.push_back(to_gradient(item.ptr()));
-    as_interface<keras::OptimizerInterface>(core)->apply_gradients(values, to_variables(variables));
+  // A class of the program that changes one of the engine's: it makes the steps and may leave them to `inner`.
+  define(module, "python_optimizer_around", [](nb::handle self, Core& inner) {
+    auto made = std::make_unique<BackedCore<PyOptimizer, keras::OptimizerInterface>>(self.ptr());
+    made->backed.take_options(*as_interface<keras::OptimizerInterface>(inner));
+    return std::unique_ptr<Core>(std::move(made));
+  });
+  define(module, "optimizer_inner_build", [](Core& inner, nb::handle variables) {
+    as_interface<keras::OptimizerInterface>(inner)->build(to_variables(variables));
+  });
+  define(module, "optimizer_inner_step", [](Core& inner, size_t index, nb::handle gradient, nb::handle variable) {
+    as_interface<keras::OptimizerInterface>(inner)->update_step(to_gradient(gradient.ptr()), to_variable(variable),
+                                                                index);
+  });
+  define(module, "apply_gradients",
+         [](Core& core, nb::handle gradients, nb::handle variables, const std::string& name) {
+           std::vector<Tensor> values;
+           for (nb::handle item : gradients) values.push_back(to_gradient(item.ptr()));
+           as_interface<keras::OptimizerInterface>(core)->apply_gradients(values, to_variables(variables), name);
+         });
+  define(module, "exclude_from_weight_decay", [](Core& core, nb::handle variables, nb::handle names) {
+    std::vector<std::string> expressions;
+    for (nb::handle name : names) expressions.push_back(text_of(name));
+    keras::Optimizer(as_interface<keras::OptimizerInterface>(core))
+        .exclude_from_weight_decay(to_variables(variables), expressions);
   });
   define(module, "optimizer_build", [](Core& core, nb::handle variables) {
     as_interface<keras::OptimizerInterface>(core)->target().build_all(to_variables(variables));
@@ -439,10 +473,11 @@ void define_keras_objects(nb::module_& module) {
   define(module, "optimizer_iterations", [](Core& core) {
     return wrap_variable_object(as_interface<keras::OptimizerInterface>(core)->target().iterations);
   });
+  define(module, "optimizer_set_iterations", [](Core& core, nb::handle variable) {
+    keras::Optimizer(as_interface<keras::OptimizerInterface>(core)).set_iterations(to_variable(variable));
+  });
   define(module, "optimizer_rate", [](Core& core) {
-    keras::OptimizerInterface& optimizer = as_interface<keras::OptimizerInterface>(core)->target();
-    if (optimizer.schedule.defined()) return nb::steal(wrap(optimizer.current_rate(DType::float32)));
-    return wrap_variable_object(optimizer.learning_rate);
+    return wrap_variable_object(as_interface<keras::OptimizerInterface>(core)->target().learning_rate);
   });
   define(module, "optimizer_schedule", [](Core& core) {
     return from_object(as_interface<keras::OptimizerInterface>(core)->target().schedule.pointer(), "schedule");
@@ -453,7 +488,9 @@ void define_keras_objects(nb::module_& module) {
     if (value.is_number()) {
       keras::Optimizer(optimizer).set_learning_rate(static_cast<float>(value.number()));
     } else {
-      keras::from_value(optimizer->target().schedule, value);
+      keras::LearningRateSchedule schedule;
+      keras::from_value(schedule, value);
+      keras::Optimizer(optimizer).set_learning_rate_schedule(schedule);
     }
   });
   define(module, "loss_scale", [](Core& core) { return nb::steal(wrap(loss_scale_of(core).loss_scale())); });
