@@ -1,5 +1,7 @@
 """Optimizers in programs: their options, classes of one's own, and those that wrap others."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -179,3 +181,27 @@ def test_optimizers_that_change_those_of_keras():
     model.compile(Doubled(0.5), "mse")
     model.fit(np.ones((1, 1)), np.ones((1, 1)), verbose=0)
     np.testing.assert_allclose(model.get_weights()[0], [[2.0]])
+
+
+def test_signatures():
+    parameters = inspect.signature(keras.optimizers.Adam).parameters
+    assert [parameters[name].default for name in ("learning_rate", "beta_2", "epsilon")] == [0.001, 0.999, 1e-7]
+
+
+def test_options_can_be_set():
+    optimizer, v = keras.optimizers.SGD(0.1), tf.Variable([1.0, 1.0])
+    optimizer.momentum, optimizer.clipnorm, optimizer.weight_decay = 0.5, 0.5, 0.1
+    assert optimizer.get_config()["momentum"] == 0.5 and optimizer.clipnorm == 0.5
+    for _ in range(2):
+        optimizer.apply_gradients([(tf.constant([3.0, 4.0]), v)])
+    np.testing.assert_allclose(v, [0.99 * (0.99 - 0.03) - 0.045, 0.99 * (0.99 - 0.04) - 0.06], rtol=1e-5)
+    heavy, w = Heavy(0.1), tf.Variable([1.0, 1.0])
+    heavy.clipnorm = 0.5
+    heavy.apply_gradients([(tf.constant([3.0, 4.0]), w)])
+    np.testing.assert_allclose(w, [0.97, 0.96])
+    assert heavy.get_config()["clipnorm"] == 0.5
+    older, u = keras.optimizers.legacy.Adam(0.1), tf.Variable(1.0)
+    older.beta_1, older.lr = 0.5, 0.2
+    for gradient in (1.0, -1.0):
+        older.apply_gradients([(tf.constant(gradient), u)])
+    assert float(u) == pytest.approx(0.866667, rel=1e-5)

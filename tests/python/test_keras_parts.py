@@ -146,3 +146,16 @@ def test_shapes_of_partitions():
     assert keras.initializers.Ones()((4, 2), partition_shape=(2, 2), partition_offset=(0, 0)).shape == (2, 2)
     with pytest.raises(TypeError, match="Unknown keyword arguments"):
         keras.initializers.Ones()((4, 2), foo=1)
+
+
+def test_options_can_be_set():
+    regularizer, constraint = keras.regularizers.L2(0.1), keras.constraints.MaxNorm(2.0)
+    regularizer.l2, constraint.max_value = 0.5, 1.0
+    assert float(regularizer(tf.constant([2.0]))) == 2.0 and regularizer.get_config() == {"l2": 0.5}
+    np.testing.assert_allclose(constraint(tf.constant([[2.0]])), [[1.0]], rtol=1e-6)
+    initializer, schedule = keras.initializers.Constant(2.0), keras.optimizers.schedules.ExponentialDecay(0.1, 1, 0.5)
+    initializer.value, schedule.initial_learning_rate = 3.0, 1.0
+    assert float(initializer(())) == 3.0 and float(schedule(0)) == 1.0
+    precision = keras.metrics.Precision()
+    precision.class_id = 1
+    assert float(precision(np.array([[0.0, 1.0]]), np.array([[0.9, 0.8]]))) == 1.0

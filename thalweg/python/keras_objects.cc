@@ -153,16 +153,6 @@ class PyOptimizer : public keras::OptimizerInterface, public PythonBacked<keras:
   Value get_config() const override {
     return with_python([&] { return to_value(me().attr("get_config")()); });
   }
-  void build(std::span<const Variable> given) override {
-    with_python([&] {
-      nb::list list;
-      for (const Variable& v : given) list.append(wrap_variable_object(v));
-      me().attr("_build_now")(list);
-    });
-  }
-  void update_step(const Tensor& gradient, const Variable& variable, size_t) override {
-    with_python([&] { me().attr("update_step")(nb::steal(wrap_gradient(gradient)), wrap_variable_object(variable)); });
-  }
   /// Counts, clips, decays and averages as another one does, which makes its steps for it.
   void take_options(const keras::OptimizerInterface& inner) {
     name = inner.name;
@@ -176,6 +166,16 @@ class PyOptimizer : public keras::OptimizerInterface, public PythonBacked<keras:
     use_ema = inner.use_ema;
     ema_momentum = inner.ema_momentum;
     ema_overwrite_frequency = inner.ema_overwrite_frequency;
+  }
+  void build(std::span<const Variable> given) override {
+    with_python([&] {
+      nb::list list;
+      for (const Variable& v : given) list.append(wrap_variable_object(v));
+      me().attr("_build_now")(list);
+    });
+  }
+  void update_step(const Tensor& gradient, const Variable& variable, size_t) override {
+    with_python([&] { me().attr("update_step")(nb::steal(wrap_gradient(gradient)), wrap_variable_object(variable)); });
   }
 };
 
@@ -275,6 +275,26 @@ std::vector<Variable> to_variables(nb::handle list) {
   return all;
 }
 
+/// Sets one of the options that all optimizers have, as the engine obeys it; nothing where it is another one.
+void set_common_option(keras::OptimizerInterface& optimizer, std::string_view name, const Value& value) {
+  if (name == "weight_decay") keras::from_value(optimizer.weight_decay, value);
+  else if (name == "clipnorm") keras::from_value(optimizer.clipnorm, value);
+  else if (name == "clipvalue") keras::from_value(optimizer.clipvalue, value);
+  else if (name == "global_clipnorm") keras::from_value(optimizer.global_clipnorm, value);
+  else if (name == "use_ema") optimizer.use_ema = value.boolean();
+  else if (name == "ema_momentum") optimizer.ema_momentum = value.number();
+  else if (name == "ema_overwrite_frequency") keras::from_value(optimizer.ema_overwrite_frequency, value);
+}
+
+/// Sets a member of the struct behind an object.
+void set_member(const char* kind, keras::Object& object, const std::string& name, const Value& value) {
+  const keras::Class* made = keras::find_class(kind, object.class_name());
+  if (!made) return;
+  auto* self = static_cast<char*>(object.self(&made->rows()));
+  const keras::Member* member = made->rows().find(name);
+  if (self && member) member->kind->set(self + member->offset, value);
+}
+
 }  // namespace
 
 void remember(const keras::Object* object, nb::handle python) {
@@ -301,8 +321,7 @@ nb::object from_object(const std::shared_ptr<keras::Object>& object, const char*
   }
   nb::object core = nb::cast(std::unique_ptr<Core>(std::make_unique<EngineCore>(object)));
   nb::object made = wrapper()(kind, object->class_name(), core);
-  // Not the engine's own functions: they stand for all objects of their name.
-  if (nb::hasattr(made, "_core")) remember(object.get(), made);
+  if (PyType_SUPPORTS_WEAKREFS(Py_TYPE(made.ptr()))) remember(object.get(), made);  // functions are not
   return made;
 }
 
@@ -356,6 +375,13 @@ void define_keras_objects(nb::module_& module) {
     return from_value(keras::object_to_value(kind, to_object(object).get()));
   });
   module.def("clear_session", keras::backend::clear_session);
+  // Sets an option of an object that has been made, where its struct has it.
+  define(module, "set_option", [](Core& core, const std::string& kind, const std::string& name, nb::handle given) {
+    const Value value = to_value(given);
+    set_member(kind.c_str(), *core.get(), name, value);
+    if (auto* optimizer = dynamic_cast<keras::OptimizerInterface*>(core.get().get()))
+      set_common_option(*optimizer, name, value);
+  });
   define(module, "set_epsilon", [](double value) { keras::backend::set_epsilon(value); });
   // None leaves it open.
   define(module, "set_learning_phase", [](nb::handle training) {
@@ -430,13 +456,7 @@ void define_keras_objects(nb::module_& module) {
     optimizer.schedule = given.schedule();
     if (!given.schedule().defined()) optimizer.learning_rate.assign(Tensor(static_cast<float>(given.rate())));
     Value all = to_value(options);
-    keras::from_value(optimizer.weight_decay, all["weight_decay"]);
-    keras::from_value(optimizer.clipnorm, all["clipnorm"]);
-    keras::from_value(optimizer.clipvalue, all["clipvalue"]);
-    keras::from_value(optimizer.global_clipnorm, all["global_clipnorm"]);
-    if (!all["use_ema"].is_none()) optimizer.use_ema = all["use_ema"].boolean();
-    if (!all["ema_momentum"].is_none()) optimizer.ema_momentum = all["ema_momentum"].number();
-    keras::from_value(optimizer.ema_overwrite_frequency, all["ema_overwrite_frequency"]);
+    for (const auto& [key, value] : all.map()) set_common_option(optimizer, key, value);
     return std::unique_ptr<Core>(std::move(made));
   });
   // A class of the program that changes one of the engine's: it makes the steps and may leave them to `inner`.

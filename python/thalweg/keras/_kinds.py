@@ -13,6 +13,10 @@ class FunctionKind(Described):
         self.__dict__["_core"] = _engine.make(self._kind, self._engine_name, config)
         _engine.remember(self._core, self)
 
+    def __setattr__(self, name, value):
+        if not self._set_option(name, value):
+            object.__setattr__(self, name, value)
+
     def __call__(self, x):
         if self._engine_name is None:
             raise NotImplementedError("Must be implemented in subclasses.")

@@ -61,6 +61,14 @@ class Described:
         except AttributeError:
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'") from None
 
+    def _set_option(self, name, value):
+        """Sets an option of the engine's object; False where the class has none of this name."""
+        core = self.__dict__.get("_inner", self.__dict__.get("_core"))
+        if core is None or name == "dtype" or not any(p.name == name for p in self._parameters):
+            return False
+        _engine.set_option(core, self._kind, name, value)
+        return True
+
     def _keeps_all(self):
         """Whether what is no attribute here is none of the engine's object either, which would ask back."""
         return False

@@ -76,6 +76,8 @@ class Metric(Described):
     add_variable = add_weight
 
     def __setattr__(self, name, value):
+        if name != "name" and self._set_option(name, value):
+            return
         object.__setattr__(self, name, value)
         if "_core" not in self.__dict__:
             return

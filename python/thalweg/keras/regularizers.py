@@ -44,5 +44,5 @@ l1, l2 = L1, L2
 
 
 def l1_l2(l1=0.01, l2=0.01):
-    """Both."""
-    return _classes["L1L2"](l1, l2)
+    """Both; None is nothing."""
+    return _classes["L1L2"](l1 or 0.0, l2 or 0.0)

@@ -18,12 +18,13 @@ class Optimizer(Described):
 
     def __init__(self, name=None, weight_decay=0, clipnorm=None, clipvalue=None, global_clipnorm=None, use_ema=False,
                  ema_momentum=0.99, ema_overwrite_frequency=None, jit_compile=True, **kwargs):
-        self._options = {"weight_decay": weight_decay, "clipnorm": clipnorm, "clipvalue": clipvalue,
-                         "global_clipnorm": global_clipnorm, "use_ema": use_ema, "ema_momentum": ema_momentum,
-                         "ema_overwrite_frequency": ema_overwrite_frequency}
+        options = {"weight_decay": weight_decay, "clipnorm": clipnorm, "clipvalue": clipvalue,
+                   "global_clipnorm": global_clipnorm, "use_ema": use_ema, "ema_momentum": ema_momentum,
+                   "ema_overwrite_frequency": ema_overwrite_frequency}
         for key in kwargs:
             raise TypeError(f"{key} is not a valid argument, kwargs should be empty for `Optimizer`.")
-        options = {**self._options, "weight_decay": weight_decay or None}
+        self.__dict__.update(options)
+        options["weight_decay"] = weight_decay or None
         self.__dict__["_core"] = _engine.python_optimizer(self, name or type(self).__name__, 0.001, options)
         self.jit_compile = jit_compile
 
@@ -181,7 +182,8 @@ class Optimizer(Described):
     def get_config(self):
         if self._engine_name is not None:
             return self.__dict__.get("_inner", self._core).get_config()
-        return {"name": self.name, **self._options, "jit_compile": False, "is_legacy_optimizer": False}
+        return {"name": self.name, **{option: getattr(self, option) for option in _COMMON}, "jit_compile": False,
+                "is_legacy_optimizer": False}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
@@ -196,7 +198,15 @@ class Optimizer(Described):
         elif name == "_learning_rate":
             pass  # _build_learning_rate has set it
         else:
-            object.__setattr__(self, name, value)
+            if name in _COMMON and "_core" in self.__dict__:
+                _engine.set_option(self._core, "optimizer", name, value)
+            if not self._set_option(name, value):
+                object.__setattr__(self, name, value)
+
+
+# What all optimizers have, in the order of their configurations.
+_COMMON = ("weight_decay", "clipnorm", "global_clipnorm", "clipvalue", "use_ema", "ema_momentum",
+           "ema_overwrite_frequency")
 
 
 def _within_engine(build):
@@ -227,7 +237,17 @@ class CallableList(list):
         return self
 
 
+def _show_defaults(made):
+    """Has `inspect.signature` show the rate as it is written; the engine keeps it as a float32."""
+    shown = made.__init__.__signature__
+    rounded = [p.replace(default=float(f"{p.default:.7g}")) if isinstance(p.default, float) else p
+               for p in shown.parameters.values()]
+    made.__init__.__signature__ = shown.replace(parameters=rounded)
+
+
 _classes = make_classes("optimizer", Optimizer, __name__)
+for _made in _classes.values():
+    _show_defaults(_made)
 globals().update({key: value for key, value in _classes.items() if key != "LossScaleOptimizer"})
 register_kind("optimizer", _classes, Optimizer)
 

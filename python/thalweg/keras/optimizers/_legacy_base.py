@@ -53,6 +53,12 @@ class Optimizer(_current.Optimizer):
             return hyper[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
+    def __setattr__(self, name, value):
+        if name in self.__dict__.get("_hyper", {}):
+            self._hyper[name] = value
+        else:
+            super().__setattr__(name, value)
+
     @property
     def learning_rate(self):
         return self._learning_rate

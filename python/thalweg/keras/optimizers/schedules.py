@@ -15,6 +15,10 @@ class LearningRateSchedule(Described):
         self.__dict__["_core"] = _engine.make("schedule", self._engine_name, config)
         _engine.remember(self._core, self)
 
+    def __setattr__(self, name, value):
+        if not self._set_option(name, value):
+            object.__setattr__(self, name, value)
+
     def __call__(self, step):
         if self._engine_name is None:
             raise NotImplementedError("Learning rate schedule must override __call__")
