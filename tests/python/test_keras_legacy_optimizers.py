@@ -78,3 +78,42 @@ def test_fit():
     losses = model.fit(x, x.sum(axis=1, keepdims=True), epochs=3, verbose=0, shuffle=False).history["loss"]
     assert losses[2] < losses[0]
     assert model.optimizer.lr.numpy() == np.float32(0.1)
+
+
+class Sums(legacy.Optimizer):
+    """Follows the sum of all gradients."""
+
+    def __init__(self, learning_rate=0.1, name="Sums", **kwargs):
+        super().__init__(name, **kwargs)
+        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
+
+    def _create_slots(self, var_list):
+        for variable in var_list:
+            self.add_slot(variable, "m")
+
+    def _resource_apply_dense(self, grad, var, apply_state=None):
+        total = self.get_slot(var, "m")
+        total.assign_add(grad)
+        return var.assign_sub(self._get_hyper("learning_rate", var.dtype) * total)
+
+    def get_config(self):
+        return {**super().get_config(), "learning_rate": self._serialize_hyperparameter("learning_rate")}
+
+
+def test_optimizers_of_older_programs():
+    optimizer, variable = Sums(0.5), tf.Variable([1.0, 2.0], name="w")
+    for _ in range(2):
+        optimizer.apply_gradients([(tf.constant([0.5, -1.0]), variable)])
+    np.testing.assert_allclose(variable, [0.25, 3.5])
+    assert [w.name for w in optimizer.weights] == ["iter:0", "Sums/w/m:0"]
+    assert optimizer.get_config() == {"name": "Sums", "learning_rate": 0.5}
+    assert float(Sums(lr=0.25).lr) == 0.25
+
+
+def test_modules_tell_them_from_those_of_today():
+    optimizer = legacy.Adam(0.1, decay=0.5, clipnorm=1.0)
+    whole = tf.keras.optimizers.serialize(optimizer)
+    assert whole["module"] == "keras.optimizers.legacy"
+    again = tf.keras.optimizers.deserialize(whole)
+    assert type(again) is legacy.Adam and again.get_config() == optimizer.get_config() and again.clipnorm == 1.0
+    assert type(tf.keras.optimizers.get("adam", use_legacy_optimizer=True)) is legacy.Adam

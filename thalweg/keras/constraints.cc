@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "thalweg/core/error.h"
+#include "thalweg/keras/backend.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/comparison.h"
 #include "thalweg/ops/gather.h"
@@ -13,8 +14,6 @@
 namespace thalweg::keras::constraints {
 namespace {
 
-constexpr double epsilon = 1e-7;  // Keras's, against division by zero
-
 Tensor norms(const Tensor& w, const Axis& axis) {
   Tensor squares = reduce_sum(square(w), {.axis = axis, .keepdims = true});
   return sqrt(squares);
@@ -24,7 +23,7 @@ struct MaxNormConstraint {
   MaxNormOptions options = {};
   Tensor call(const Tensor& w) {
     Tensor size = norms(w, options.axis);
-    return w * (clip_by_value(size, 0.0, options.max_value) / (epsilon + size));
+    return w * (clip_by_value(size, 0.0, options.max_value) / (backend::epsilon() + size));
   }
 };
 
@@ -34,7 +33,7 @@ struct MinMaxNormConstraint {
     Tensor size = norms(w, options.axis);
     Tensor desired =
         options.rate * clip_by_value(size, options.min_value, options.max_value) + (1 - options.rate) * size;
-    return w * (desired / (epsilon + size));
+    return w * (desired / (backend::epsilon() + size));
   }
 };
 
@@ -44,7 +43,7 @@ struct NonNegConstraint {
 
 struct UnitNormConstraint {
   UnitNormOptions options = {};
-  Tensor call(const Tensor& w) { return w / (epsilon + norms(w, options.axis)); }
+  Tensor call(const Tensor& w) { return w / (backend::epsilon() + norms(w, options.axis)); }
 };
 
 struct RadialConstraintConstraint {

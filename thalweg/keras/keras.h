@@ -1,6 +1,7 @@
 // Keras: layers, models, losses, metrics, optimizers, callbacks, data.
 #pragma once
 #include "thalweg/keras/activations.h"
+#include "thalweg/keras/backend.h"
 #include "thalweg/keras/callbacks.h"
 #include "thalweg/keras/constraints.h"
 #include "thalweg/keras/initializers.h"

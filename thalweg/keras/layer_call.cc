@@ -5,6 +5,7 @@
 #include "thalweg/core/error.h"
 #include "thalweg/core/name_scope.h"
 #include "thalweg/core/thread_state.h"
+#include "thalweg/keras/backend.h"
 #include "thalweg/keras/call_context.h"
 #include "thalweg/keras/functional.h"
 #include "thalweg/ops/autocast.h"
@@ -22,7 +23,7 @@ thread_local int recording = 0;
 
 CallContext::CallContext(LayerInterface& layer, Choice training, bool has_scope)
     : layer_(layer), training_(training), has_scope_(has_scope), outer_(innermost) {
-  if (!training.given() && outer_) training_ = outer_->training_;
+  if (!training.given()) training_ = outer_ ? outer_->training_ : backend::learning_phase();
   innermost = this;
 }
 std::string CallContext::weight_name(const std::string& name) const {

@@ -6,9 +6,6 @@
 
 namespace thalweg::keras::losses {
 
-// Probabilities are kept this far from 0 and 1, as Keras does, so that logarithms stay finite.
-inline constexpr double fuzz = 1e-7;
-
 /// Weights squeezed or expanded by a dimension of one where their rank is one off that of the values.
 std::pair<Tensor, Tensor> squeeze_or_expand(const Tensor& values, const Tensor& sample_weight);
 /// Weights of the examples that a mask keeps, zero elsewhere; no weights are ones.

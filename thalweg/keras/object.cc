@@ -109,6 +109,16 @@ void list_variables(const module::Parts& parts, const std::string& path, std::ve
   }
 }
 
+/// Where Keras has the classes of a kind.
+std::string module_of(std::string_view kind, std::string_view name) {
+  if (kind == "schedule") return "keras.optimizers.schedules";
+  if (kind == "loss") return "keras.losses";
+  // Keras reads these names under keras.optimizers as those of its older optimizers.
+  for (std::string_view old : {"Adadelta", "Adagrad", "Adamax", "Ftrl", "Nadam", "RMSprop", "SGD"})
+    if (kind == "optimizer" && name == old) return "keras.optimizers.experimental";
+  return "keras." + std::string(kind) + "s";
+}
+
 }  // namespace
 
 std::vector<NamedVariable> list_variables(const module::Shared& object) {
@@ -204,14 +214,14 @@ Value object_to_value(std::string_view kind, const Object* object) {
     return name;
   }
   const bool known = find_class(kind, name) != nullptr;
-  std::string module = kind == "schedule" ? "keras.optimizers.schedules" : "keras." + std::string(kind) + "s";
+  std::string module = module_of(kind, name);
   if (const char* own = object->module_name()) module = own;
-  // Classes that Keras does not export carry their name once more.
+  // Classes that Keras does not export, and those of programs, carry their name once more.
   const bool is_hidden = module.starts_with("keras.src.");
   Value whole = Value::map({{"module", known ? Value(module) : Value()},
                             {"class_name", name},
                             {"config", object->whole_config()},
-                            {"registered_name", is_hidden ? Value(name) : Value()}});
+                            {"registered_name", is_hidden || !known ? Value(name) : Value()}});
   if (Value built = object->build_config(); !built.is_none()) whole.set("build_config", std::move(built));
   return whole;
 }

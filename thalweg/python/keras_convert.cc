@@ -97,7 +97,8 @@ Value to_value(nb::handle object) {
     Tensor t = natural_tensor(p);
     return keras::to_value(t);
   }
-  if (PyType_Check(p)) return keras::to_value(to_dtype(p));  // np.float32
+  if (PyType_Check(p) && nb::hasattr(object, "get_config")) return to_value(object());  // a class stands for an object
+  if (PyType_Check(p)) return keras::to_value(to_dtype(p));                             // np.float32
   if (PyIndex_Check(p)) return nb::cast<int64_t>(nb::steal(PyNumber_Index(p)));
   if (PyNumber_Check(p) && !PyCallable_Check(p)) return nb::cast<double>(nb::steal(PyNumber_Float(p)));
   raise(PyExc_TypeError, "this cannot be part of a configuration: " + repr_of(p));

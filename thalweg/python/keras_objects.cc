@@ -153,11 +153,25 @@ class PyOptimizer : public keras::OptimizerInterface, public PythonBacked<keras:
   Value get_config() const override {
     return with_python([&] { return to_value(me().attr("get_config")()); });
   }
+  /// Counts, clips, decays and averages as another one does, which makes its steps for it.
+  void take_options(const keras::OptimizerInterface& inner) {
+    name = inner.name;
+    iterations = inner.iterations;
+    learning_rate = inner.learning_rate;
+    schedule = inner.schedule;
+    weight_decay = inner.weight_decay;
+    clipnorm = inner.clipnorm;
+    clipvalue = inner.clipvalue;
+    global_clipnorm = inner.global_clipnorm;
+    use_ema = inner.use_ema;
+    ema_momentum = inner.ema_momentum;
+    ema_overwrite_frequency = inner.ema_overwrite_frequency;
+  }
   void build(std::span<const Variable> given) override {
     with_python([&] {
       nb::list list;
       for (const Variable& v : given) list.append(wrap_variable_object(v));
-      me().attr("build")(list);
+      me().attr("_build_now")(list);
     });
   }
   void update_step(const Tensor& gradient, const Variable& variable, size_t) override {
@@ -261,6 +275,26 @@ std::vector<Variable> to_variables(nb::handle list) {
   return all;
 }
 
+/// Sets one of the options that all optimizers have, as the engine obeys it; nothing where it is another one.
+void set_common_option(keras::OptimizerInterface& optimizer, std::string_view name, const Value& value) {
+  if (name == "weight_decay") keras::from_value(optimizer.weight_decay, value);
+  else if (name == "clipnorm") keras::from_value(optimizer.clipnorm, value);
+  else if (name == "clipvalue") keras::from_value(optimizer.clipvalue, value);
+  else if (name == "global_clipnorm") keras::from_value(optimizer.global_clipnorm, value);
+  else if (name == "use_ema") optimizer.use_ema = value.boolean();
+  else if (name == "ema_momentum") optimizer.ema_momentum = value.number();
+  else if (name == "ema_overwrite_frequency") keras::from_value(optimizer.ema_overwrite_frequency, value);
+}
+
+/// Sets a member of the struct behind an object.
+void set_member(const char* kind, keras::Object& object, const std::string& name, const Value& value) {
+  const keras::Class* made = keras::find_class(kind, object.class_name());
+  if (!made) return;
+  auto* self = static_cast<char*>(object.self(&made->rows()));
+  const keras::Member* member = made->rows().find(name);
+  if (self && member) member->kind->set(self + member->offset, value);
+}
+
 }  // namespace
 
 void remember(const keras::Object* object, nb::handle python) {
@@ -287,7 +321,7 @@ nb::object from_object(const std::shared_ptr<keras::Object>& object, const char*
   }
   nb::object core = nb::cast(std::unique_ptr<Core>(std::make_unique<EngineCore>(object)));
   nb::object made = wrapper()(kind, object->class_name(), core);
-  remember(object.get(), made);
+  if (PyType_SUPPORTS_WEAKREFS(Py_TYPE(made.ptr()))) remember(object.get(), made);  // functions are not
   return made;
 }
 
@@ -341,6 +375,19 @@ void define_keras_objects(nb::module_& module) {
     return from_value(keras::object_to_value(kind, to_object(object).get()));
   });
   module.def("clear_session", keras::backend::clear_session);
+  // Sets an option of an object that has been made, where its struct has it.
+  define(module, "set_option", [](Core& core, const std::string& kind, const std::string& name, nb::handle given) {
+    const Value value = to_value(given);
+    set_member(kind.c_str(), *core.get(), name, value);
+    if (auto* optimizer = dynamic_cast<keras::OptimizerInterface*>(core.get().get()))
+      set_common_option(*optimizer, name, value);
+  });
+  define(module, "set_epsilon", [](double value) { keras::backend::set_epsilon(value); });
+  // None leaves it open.
+  define(module, "set_learning_phase", [](nb::handle training) {
+    if (training.is_none()) keras::backend::set_learning_phase({});
+    else keras::backend::set_learning_phase(nb::cast<bool>(training));
+  });
   define(module, "unique_name", [](const std::string& base) { return keras::unique_name(base); });
   define(module, "to_snake_case", [](const std::string& name) { return keras::to_snake_case(name); });
 
@@ -409,19 +456,33 @@ void define_keras_objects(nb::module_& module) {
     optimizer.schedule = given.schedule();
     if (!given.schedule().defined()) optimizer.learning_rate.assign(Tensor(static_cast<float>(given.rate())));
     Value all = to_value(options);
-    keras::from_value(optimizer.weight_decay, all["weight_decay"]);
-    keras::from_value(optimizer.clipnorm, all["clipnorm"]);
-    keras::from_value(optimizer.clipvalue, all["clipvalue"]);
-    keras::from_value(optimizer.global_clipnorm, all["global_clipnorm"]);
-    if (!all["use_ema"].is_none()) optimizer.use_ema = all["use_ema"].boolean();
-    if (!all["ema_momentum"].is_none()) optimizer.ema_momentum = all["ema_momentum"].number();
-    keras::from_value(optimizer.ema_overwrite_frequency, all["ema_overwrite_frequency"]);
+    for (const auto& [key, value] : all.map()) set_common_option(optimizer, key, value);
     return std::unique_ptr<Core>(std::move(made));
   });
-  define(module, "apply_gradients", [](Core& core, nb::handle gradients, nb::handle variables) {
-    std::vector<Tensor> values;
-    for (nb::handle item : gradients) values.push_back(to_gradient(item.ptr()));
-    as_interface<keras::OptimizerInterface>(core)->apply_gradients(values, to_variables(variables));
+  // A class of the program that changes one of the engine's: it makes the steps and may leave them to `inner`.
+  define(module, "python_optimizer_around", [](nb::handle self, Core& inner) {
+    auto made = std::make_unique<BackedCore<PyOptimizer, keras::OptimizerInterface>>(self.ptr());
+    made->backed.take_options(*as_interface<keras::OptimizerInterface>(inner));
+    return std::unique_ptr<Core>(std::move(made));
+  });
+  define(module, "optimizer_inner_build", [](Core& inner, nb::handle variables) {
+    as_interface<keras::OptimizerInterface>(inner)->build(to_variables(variables));
+  });
+  define(module, "optimizer_inner_step", [](Core& inner, size_t index, nb::handle gradient, nb::handle variable) {
+    as_interface<keras::OptimizerInterface>(inner)->update_step(to_gradient(gradient.ptr()), to_variable(variable),
+                                                                index);
+  });
+  define(module, "apply_gradients",
+         [](Core& core, nb::handle gradients, nb::handle variables, const std::string& name) {
+           std::vector<Tensor> values;
+           for (nb::handle item : gradients) values.push_back(to_gradient(item.ptr()));
+           as_interface<keras::OptimizerInterface>(core)->apply_gradients(values, to_variables(variables), name);
+         });
+  define(module, "exclude_from_weight_decay", [](Core& core, nb::handle variables, nb::handle names) {
+    std::vector<std::string> expressions;
+    for (nb::handle name : names) expressions.push_back(text_of(name));
+    keras::Optimizer(as_interface<keras::OptimizerInterface>(core))
+        .exclude_from_weight_decay(to_variables(variables), expressions);
   });
   define(module, "optimizer_build", [](Core& core, nb::handle variables) {
     as_interface<keras::OptimizerInterface>(core)->target().build_all(to_variables(variables));
@@ -432,10 +493,11 @@ void define_keras_objects(nb::module_& module) {
   define(module, "optimizer_iterations", [](Core& core) {
     return wrap_variable_object(as_interface<keras::OptimizerInterface>(core)->target().iterations);
   });
+  define(module, "optimizer_set_iterations", [](Core& core, nb::handle variable) {
+    keras::Optimizer(as_interface<keras::OptimizerInterface>(core)).set_iterations(to_variable(variable));
+  });
   define(module, "optimizer_rate", [](Core& core) {
-    keras::OptimizerInterface& optimizer = as_interface<keras::OptimizerInterface>(core)->target();
-    if (optimizer.schedule.defined()) return nb::steal(wrap(optimizer.current_rate(DType::float32)));
-    return wrap_variable_object(optimizer.learning_rate);
+    return wrap_variable_object(as_interface<keras::OptimizerInterface>(core)->target().learning_rate);
   });
   define(module, "optimizer_schedule", [](Core& core) {
     return from_object(as_interface<keras::OptimizerInterface>(core)->target().schedule.pointer(), "schedule");
@@ -446,7 +508,9 @@ void define_keras_objects(nb::module_& module) {
     if (value.is_number()) {
       keras::Optimizer(optimizer).set_learning_rate(static_cast<float>(value.number()));
     } else {
-      keras::from_value(optimizer->target().schedule, value);
+      keras::LearningRateSchedule schedule;
+      keras::from_value(schedule, value);
+      keras::Optimizer(optimizer).set_learning_rate_schedule(schedule);
     }
   });
   define(module, "loss_scale", [](Core& core) { return nb::steal(wrap(loss_scale_of(core).loss_scale())); });

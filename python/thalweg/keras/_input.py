@@ -2,6 +2,7 @@
 
 from thalweg.dtypes import as_dtype
 from thalweg.keras._objects import _engine
+from thalweg.keras._settings import floatx
 
 
 def Input(shape=None, batch_size=None, name=None, dtype=None, sparse=None, tensor=None, ragged=None, type_spec=None,
@@ -17,4 +18,4 @@ def Input(shape=None, batch_size=None, name=None, dtype=None, sparse=None, tenso
                          "does not include the batch dimension.")
     if batch_shape is None:
         batch_shape = (batch_size,) + tuple(shape if hasattr(shape, "__iter__") else (shape,))
-    return _engine.input(tuple(batch_shape), as_dtype(dtype or "float32"), name or "")
+    return _engine.input(tuple(batch_shape), as_dtype(dtype or floatx()), name or "")

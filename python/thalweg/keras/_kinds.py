@@ -1,16 +1,21 @@
 """Initializers, regularizers and constraints: kinds that are one function."""
 
-from thalweg.keras._objects import Described, _engine, deserialize as _deserialize, make_classes, register_kind
+from thalweg.keras._objects import (Described, _engine, deserialize as _deserialize, make_classes, register_kind,
+                                    serialize as _serialize)
 
 
 class FunctionKind(Described):
     """The base of their base classes. A class of a program writes `__call__`."""
 
-    _engine_name = None
+    _takes_others = False
 
     def _start(self, config):
         self.__dict__["_core"] = _engine.make(self._kind, self._engine_name, config)
         _engine.remember(self._core, self)
+
+    def __setattr__(self, name, value):
+        if not self._set_option(name, value):
+            object.__setattr__(self, name, value)
 
     def __call__(self, x):
         if self._engine_name is None:
@@ -19,6 +24,9 @@ class FunctionKind(Described):
 
     def get_config(self):
         return self._core.get_config() if self._engine_name is not None else {}
+
+    def __reduce__(self):
+        return type(self).from_config, (self.get_config(),)
 
 
 def fill(module, base):
@@ -35,7 +43,7 @@ def fill(module, base):
 
     def serialize(object, use_legacy_format=False):
         """The configuration that makes another one like it."""
-        return _engine.serialize(kind, object)
+        return _serialize(kind, object, use_legacy_format)
 
     def deserialize(config, custom_objects=None, use_legacy_format=False):
         """The way back from a configuration."""

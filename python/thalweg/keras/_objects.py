@@ -7,6 +7,7 @@ holds its counterpart in `_core`.
 import inspect
 
 from thalweg import _thalweg
+from thalweg.keras._settings import image_data_format
 
 _engine = _thalweg.keras
 
@@ -24,7 +25,9 @@ class Described:
     """What the classes made here have in common: constructor arguments become a configuration."""
 
     _kind = None
+    _engine_name = None
     _parameters = ()
+    _takes_others = True  # whether arguments without a parameter go on to the engine, which refuses those it cannot use
 
     @classmethod
     def _bind(cls, args, kwargs):
@@ -37,7 +40,11 @@ class Described:
         for key, value in kwargs.items():
             if key in config:
                 raise TypeError(f"{cls.__name__}.__init__() got multiple values for argument '{key}'")
+            if key not in names and not cls._takes_others:
+                raise TypeError(f"{cls.__name__}.__init__() got an unexpected keyword argument '{key}'")
             config[key] = value
+        if "data_format" in names and config.get("data_format") is None and image_data_format() != "channels_last":
+            config["data_format"] = image_data_format()
         missing = [p.name for p in cls._parameters if p.required and p.name not in config]
         if missing:
             listed = " and ".join(f"'{name}'" for name in missing)
@@ -47,12 +54,24 @@ class Described:
 
     def __getattr__(self, name):
         core = self.__dict__.get("_inner", self.__dict__.get("_core"))
-        if core is None or name.startswith("__"):
+        if core is None or self._keeps_all() or name.startswith("__"):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         try:
             return _engine.member(core, name)
         except AttributeError:
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'") from None
+
+    def _set_option(self, name, value):
+        """Sets an option of the engine's object; False where the class has none of this name."""
+        core = self.__dict__.get("_inner", self.__dict__.get("_core"))
+        if core is None or name == "dtype" or not any(p.name == name for p in self._parameters):
+            return False
+        _engine.set_option(core, self._kind, name, value)
+        return True
+
+    def _keeps_all(self):
+        """Whether what is no attribute here is none of the engine's object either, which would ask back."""
+        return False
 
     def get_config(self):
         return self._core.get_config()
@@ -128,19 +147,38 @@ _engine.set_wrapper(_wrap)
 def deserialize(kind, identifier, custom_objects=None):
     """An object from None, a name, a configuration, an object or a callable."""
     if isinstance(identifier, dict) and "class_name" in identifier:
-        custom = find_custom(identifier["class_name"], custom_objects)
+        name = identifier["config"] if isinstance(identifier.get("config"), str) else identifier["class_name"]
+        custom = find_custom(name, custom_objects)
         if custom is not None:
-            return custom.from_config(identifier["config"]) if isinstance(custom, type) else custom
+            return custom.from_config(identifier.get("config", {})) if isinstance(custom, type) else custom
     if isinstance(identifier, str):
         custom = find_custom(identifier, custom_objects)
         if custom is not None:
             return custom() if isinstance(custom, type) else custom
     if callable(identifier) or hasattr(identifier, "_core"):
         return identifier
+    if not isinstance(identifier, (str, dict)):
+        raise ValueError(f"Could not interpret {kind} identifier: {identifier}")
     return _engine.get(kind, identifier)
 
 
+def serialize(kind, thing, use_legacy_format=False):
+    """The configuration that makes another one like it; the older form has nothing but class and configuration."""
+    whole = _engine.serialize(kind, thing)
+    is_function = isinstance(whole, str)
+    if use_legacy_format:
+        return whole if is_function else {"class_name": whole["class_name"], "config": whole["config"]}
+    if is_function and (kind != "activation" or inspect.isfunction(thing)):
+        return {"module": "builtins", "class_name": "function", "config": whole, "registered_name": "function"}
+    if is_function:
+        return whole
+    if type(thing) in _registered:
+        whole["registered_name"] = _registered[type(thing)]
+    return whole
+
+
 _custom_objects = {}
+_registered = {}
 
 
 def find_custom(name, custom_objects=None):
@@ -189,7 +227,8 @@ def register_keras_serializable(package="Custom", name=None):
     """A decorator: the class or function is known to configurations by its name."""
     def register(thing):
         _custom_objects[name or thing.__name__] = thing
-        _custom_objects[f"{package}>{name or thing.__name__}"] = thing
+        _registered[thing] = f"{package}>{name or thing.__name__}"
+        _custom_objects[_registered[thing]] = thing
         return thing
 
     return register

@@ -1,10 +1,11 @@
 """Activations: from a tensor to one like it."""
 
+import thalweg as tf
 from thalweg.keras._functions import fill
-from thalweg.keras._objects import _engine, deserialize as _deserialize, find_custom, register_kind
+from thalweg.keras._objects import deserialize as _deserialize, find_custom, register_kind, serialize as _serialize
 
 _functions = fill(__name__, "keras.activations.")
-register_kind("activation", {}, lambda name, core: _functions.get(name))
+register_kind("activation", {}, lambda name, core: _functions.get(name) or getattr(tf.nn, name))
 
 
 def get(identifier):
@@ -22,9 +23,11 @@ def get(identifier):
     return _deserialize("activation", identifier)
 
 
-def serialize(activation):
-    return _engine.serialize("activation", activation)
+def serialize(activation, use_legacy_format=False):
+    """The name, or the configuration of an object."""
+    return _serialize("activation", activation, use_legacy_format)
 
 
-def deserialize(name, custom_objects=None):
+def deserialize(name, custom_objects=None, use_legacy_format=False):
+    """The way back from a name or a configuration."""
     return _deserialize("activation", name, custom_objects)

@@ -9,6 +9,9 @@ class Constraint(FunctionKind):
 
     _kind = "constraint"
 
+    def __call__(self, w):
+        return w if self._engine_name is None else super().__call__(w)
+
 
 _classes = fill(globals(), Constraint)
 globals().update({_engine.to_snake_case(name): made for name, made in _classes.items()})

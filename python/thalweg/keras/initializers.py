@@ -2,6 +2,7 @@
 
 from thalweg.keras._kinds import FunctionKind, fill
 from thalweg.keras._objects import _engine
+from thalweg.keras._settings import floatx
 
 
 class Initializer(FunctionKind):
@@ -12,7 +13,11 @@ class Initializer(FunctionKind):
     def __call__(self, shape, dtype=None, **kwargs):
         if self._engine_name is None:
             raise NotImplementedError("Must be implemented in subclasses.")
-        return _engine.initialize(self._core, shape, dtype)
+        for key in kwargs:
+            if key not in ("partition_shape", "partition_offset", "layout"):
+                raise TypeError(f"Unknown keyword arguments: {list(kwargs)}. Allowed keyword arguments: "
+                                "['partition_shape', 'partition_offset', 'layout'].")
+        return _engine.initialize(self._core, kwargs.get("partition_shape") or shape, dtype or floatx())
 
 
 _classes = fill(globals(), Initializer)

@@ -1,7 +1,8 @@
 """Losses: how far predictions are from what is true."""
 
 from thalweg.keras._functions import fill
-from thalweg.keras._objects import Described, _engine, deserialize as _deserialize, make_classes, register_kind
+from thalweg.keras._objects import (Described, _engine, deserialize as _deserialize, make_classes, register_kind,
+                                    serialize as _serialize)
 
 
 class Reduction:
@@ -26,7 +27,7 @@ class Loss(Described):
     """The base of losses. A class of a program writes `call(y_true, y_pred)`, which gives the loss of each example."""
 
     _kind = "loss"
-    _engine_name = None
+    _takes_others = False
 
     def __init__(self, reduction="auto", name=None):
         Reduction.validate(reduction)
@@ -34,8 +35,24 @@ class Loss(Described):
 
     def _start(self, config):
         config = {key: value for key, value in config.items() if not (key == "name" and value is None)}
-        self.__dict__["_core"] = _engine.make("loss", self._engine_name, config)
-        _engine.remember(self._core, self)
+        made = _engine.make("loss", self._engine_name, config)
+        if type(self).call is Loss.call:
+            self.__dict__["_core"] = made
+            _engine.remember(made, self)
+            return
+        # A class of the program that computes something else from what the engine's gives.
+        self.__dict__["_inner"] = made
+        self.reduction, self.name = (made.get_config()[key] for key in ("reduction", "name"))
+
+    def __setattr__(self, name, value):
+        if name in ("reduction", "name") and "_core" in self.__dict__:
+            self._start({key: self.get_config()[key] for key in (p.name for p in self._parameters)} | {name: value})
+        else:
+            object.__setattr__(self, name, value)
+
+    @property
+    def _engine_core(self):
+        return self.__dict__.get("_inner", self.__dict__.get("_core"))
 
     def __call__(self, y_true, y_pred, sample_weight=None):
         if "_core" in self.__dict__:
@@ -43,14 +60,20 @@ class Loss(Described):
         return _engine.compute_weighted_loss(self.call(y_true, y_pred), sample_weight, self.reduction)
 
     def call(self, y_true, y_pred):
-        if "_core" not in self.__dict__:
+        if self._engine_core is None:
             raise NotImplementedError("Must be implemented in subclasses.")
-        return _engine.loss_call(self._core, y_true, y_pred)
+        return _engine.loss_call(self._engine_core, y_true, y_pred)
 
     def get_config(self):
-        if "_core" in self.__dict__:
-            return self._core.get_config()
-        return {"reduction": self.reduction, "name": self.name}
+        config = {"reduction": self.reduction, "name": self.name}
+        return config if self._engine_core is None else {**self._engine_core.get_config(), **config}
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**{key: value for key, value in config.items() if key != "fn" or cls._engine_name is None})
+
+    def __reduce__(self):
+        return type(self).from_config, (self.get_config(),)
 
 
 _classes = make_classes("loss", Loss, __name__)
@@ -68,9 +91,11 @@ def get(identifier):
     return _deserialize("loss", identifier)
 
 
-def serialize(loss):
-    return _engine.serialize("loss", loss)
+def serialize(loss, use_legacy_format=False):
+    """The configuration that makes another one like it."""
+    return _serialize("loss", loss, use_legacy_format)
 
 
-def deserialize(name, custom_objects=None):
+def deserialize(name, custom_objects=None, use_legacy_format=False):
+    """The way back from a configuration."""
     return _deserialize("loss", name, custom_objects)

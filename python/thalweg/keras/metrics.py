@@ -6,7 +6,9 @@ import thalweg as tf
 from thalweg._variable import Variable
 from thalweg.dtypes import as_dtype
 from thalweg.keras._functions import fill
-from thalweg.keras._objects import Described, _engine, deserialize as _deserialize, make_classes, register_kind
+from thalweg.keras._objects import (Described, _engine, deserialize as _deserialize, make_classes, register_kind,
+                                    serialize as _serialize)
+from thalweg.keras._settings import floatx
 
 
 class Metric(Described):
@@ -14,18 +16,21 @@ class Metric(Described):
     `add_weight`."""
 
     _kind = "metric"
-    _engine_name = None
+    _takes_others = False
+    stateful = built = True
 
     def __init__(self, name=None, dtype=None, **kwargs):
         if name is None:
             name = _engine.unique_name(_engine.to_snake_case(type(self).__name__))
-        self.__dict__["_core"] = _engine.python_metric(self, name, None if dtype is None else as_dtype(dtype))
-        self._dtype = as_dtype(dtype or "float32").name
+        self._dtype = as_dtype(dtype or floatx()).name
+        self.__dict__["_core"] = _engine.python_metric(self, name, as_dtype(self._dtype))
+
+    def _keeps_all(self):
+        return self._engine_name is None and "_inner" not in self.__dict__
 
     def _start(self, config):
-        config = {key: value for key, value in config.items() if value is not None or key not in ("name", "dtype")}
-        if "dtype" in config:
-            config["dtype"] = as_dtype(config["dtype"]).name
+        config = {key: value for key, value in config.items() if value is not None or key != "name"}
+        self._dtype = config["dtype"] = as_dtype(config.get("dtype") or floatx()).name
         made = _engine.make("metric", self._engine_name, config)
         if not any(getattr(type(self), name) is not getattr(Metric, name)
                    for name in ("update_state", "result", "reset_state")):
@@ -34,7 +39,7 @@ class Metric(Described):
             return
         # A class of the program that does something in another way than the engine's: the engine calls it.
         self.__dict__["_inner"] = made
-        self.__dict__["_core"] = _engine.python_metric(self, made.name, as_dtype(config.get("dtype", "float32")))
+        self.__dict__["_core"] = _engine.python_metric(self, made.name, as_dtype(self._dtype))
         for variable in _engine.metric_variables(made):
             _engine.metric_add_weight(self._core, variable)
 
@@ -56,7 +61,7 @@ class Metric(Described):
 
     @property
     def dtype(self):
-        return self.__dict__.get("_dtype", "float32")
+        return self.__dict__.get("_dtype") or self.get_config()["dtype"]
 
     def add_weight(self, name, shape=(), aggregation=None, synchronization=None, initializer=None, dtype=None):
         """A variable of this metric."""
@@ -71,10 +76,14 @@ class Metric(Described):
     add_variable = add_weight
 
     def __setattr__(self, name, value):
+        if name != "name" and self._set_option(name, value):
+            return
         object.__setattr__(self, name, value)
-        if isinstance(value, Variable) and "_core" in self.__dict__:
-            if not any(value is known for known in self.variables):
-                _engine.metric_add_weight(self._core, value)
+        if "_core" not in self.__dict__:
+            return
+        for variable in value.variables if isinstance(value, Metric) else [value]:
+            if isinstance(variable, Variable) and not any(variable is known for known in self.variables):
+                _engine.metric_add_weight(self._core, variable)
 
     def update_state(self, *args, **kwargs):
         if self._engine_name is None:
@@ -118,6 +127,31 @@ class Metric(Described):
     def trainable_weights(self):
         return []
 
+    trainable_variables = trainable_weights
+
+    def get_weights(self):
+        return [variable.numpy() for variable in self.variables]
+
+    def set_weights(self, weights):
+        if len(weights) != len(self.variables):
+            raise ValueError(f"You called `set_weights(weights)` on metric \"{self.name}\" with a weight list of length "
+                             f"{len(weights)}, but the metric was expecting {len(self.variables)} weights.")
+        for variable, value in zip(self.variables, weights):
+            variable.assign(value)
+
+    def merge_state(self, metrics):
+        """Adds what others of its kind have taken in."""
+        for other in metrics:
+            if len(other.variables) != len(self.variables):
+                raise ValueError(f"Metric {other} is not compatible with {self}")
+            for mine, theirs in zip(self.variables, other.variables):
+                mine.assign_add(theirs)
+
+    def __deepcopy__(self, memo):
+        made = type(self).from_config(self.get_config())
+        made.set_weights(self.get_weights())
+        return made
+
     def get_config(self):
         if self._engine_name is not None:
             return self._engine_core.get_config()
@@ -142,7 +176,6 @@ class MeanMetricWrapper(_classes["Mean"]):
 
     def __init__(self, fn, name=None, dtype=None, **kwargs):
         super().__init__(name=_engine.unique_name("mean_metric_wrapper") if name is None else name, dtype=dtype)
-        self._dtype = as_dtype(dtype or "float32").name
         self._fn, self._fn_kwargs = fn, kwargs
 
     def update_state(self, y_true, y_pred, sample_weight=None):
@@ -181,9 +214,11 @@ def get(identifier):
     return _deserialize("metric", identifier)
 
 
-def serialize(metric):
-    return _engine.serialize("metric", metric)
+def serialize(metric, use_legacy_format=False):
+    """The configuration that makes another one like it."""
+    return _serialize("metric", metric, use_legacy_format)
 
 
-def deserialize(config, custom_objects=None):
+def deserialize(config, custom_objects=None, use_legacy_format=False):
+    """The way back from a configuration."""
     return _deserialize("metric", config, custom_objects)

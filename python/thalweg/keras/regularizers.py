@@ -9,19 +9,40 @@ class Regularizer(FunctionKind):
     _kind = "regularizer"
 
 
+    def __call__(self, x):
+        return 0.0 if self._engine_name is None else super().__call__(x)
+
+
 _classes = fill(globals(), Regularizer)
+orthogonal_regularizer = _classes["OrthogonalRegularizer"]
 
 
-def l1(l1=0.01):
+class L1(_classes["L1"]):
     """The sum of absolute values, times a factor."""
-    return _classes["L1"](l1)
+
+    def __init__(self, l1=0.01, **kwargs):
+        super().__init__(_factor(l1, kwargs))
 
 
-def l2(l2=0.01):
+class L2(_classes["L2"]):
     """The sum of squares, times a factor."""
-    return _classes["L2"](l2)
+
+    def __init__(self, l2=0.01, **kwargs):
+        super().__init__(_factor(l2, kwargs))
+
+
+def _factor(given, others):
+    """Older programs call it `l`."""
+    given = others.pop("l", given)
+    if others:
+        raise TypeError(f"Argument(s) not recognized: {others}")
+    return 0.01 if given is None else given
+
+
+_classes.update(L1=L1, L2=L2)
+l1, l2 = L1, L2
 
 
 def l1_l2(l1=0.01, l2=0.01):
-    """Both."""
-    return _classes["L1L2"](l1, l2)
+    """Both; None is nothing."""
+    return _classes["L1L2"](l1 or 0.0, l2 or 0.0)

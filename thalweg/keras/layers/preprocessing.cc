@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "thalweg/graph/init_scope.h"
+#include "thalweg/keras/backend.h"
 #include "thalweg/keras/call_context.h"
 #include "thalweg/keras/layers/axes.h"
 #include "thalweg/ops/casting.h"
@@ -112,7 +113,7 @@ struct NormalizationLayer {
   Tensor call(const Tensor& given) {
     Tensor x = cast(given, detail::own_dtype());
     auto [m, v] = statistics(x.rank());
-    Tensor deviation = maximum(sqrt(v), cast(Tensor(1e-7), x.dtype()));
+    Tensor deviation = maximum(sqrt(v), cast(Tensor(backend::epsilon()), x.dtype()));
     return options.invert ? m + x * deviation : (x - m) / deviation;
   }
   Shape compute_output_shape(const Shape& input) { return input; }

@@ -3,6 +3,7 @@
 #include "thalweg/core/error.h"
 #include "thalweg/core/warning.h"
 #include "thalweg/graph/tracer.h"
+#include "thalweg/keras/backend.h"
 #include "thalweg/keras/loss_support.h"
 #include "thalweg/keras/losses.h"
 #include "thalweg/ops/casting.h"
@@ -20,7 +21,9 @@
 namespace thalweg::keras::losses {
 namespace {
 
-Tensor keep_off_bounds(const Tensor& probabilities) { return clip_by_value(probabilities, fuzz, 1 - fuzz); }
+Tensor keep_off_bounds(const Tensor& probabilities) {
+  return clip_by_value(probabilities, backend::epsilon(), 1 - backend::epsilon());
+}
 
 /// What the op that made probabilities in the function being traced had as its input, where it is that op; else None.
 Tensor input_of_op(const Tensor& probabilities, const char* op) {
@@ -68,6 +71,7 @@ Tensor binary_terms(const Tensor& labels, const Tensor& output, bool from_logits
   auto [values, are_logits] = look_through(output, from_logits, "Sigmoid", "binary_crossentropy");
   if (are_logits) return nn::sigmoid_cross_entropy_with_logits(labels, values);
   Tensor p = keep_off_bounds(values);
+  const double fuzz = backend::epsilon();
   return -(labels * log(p + fuzz) + (1.0 - labels) * log(1.0 - p + fuzz));
 }
 

@@ -1,5 +1,6 @@
 #include <numbers>
 
+#include "thalweg/keras/backend.h"
 #include "thalweg/keras/loss_support.h"
 #include "thalweg/keras/losses.h"
 #include "thalweg/ops/activation.h"
@@ -22,10 +23,10 @@ Tensor mean_absolute_error(const Tensor& y_true, const Tensor& y_pred) {
 }
 Tensor mean_absolute_percentage_error(const Tensor& y_true, const Tensor& y_pred) {
   Tensor truth = cast(y_true, y_pred.dtype());
-  return 100.0 * reduce_mean(abs((truth - y_pred) / maximum(abs(truth), fuzz)), {.axis = -1});
+  return 100.0 * reduce_mean(abs((truth - y_pred) / maximum(abs(truth), backend::epsilon())), {.axis = -1});
 }
 Tensor mean_squared_logarithmic_error(const Tensor& y_true, const Tensor& y_pred) {
-  auto logarithm = [](const Tensor& x) { return log(maximum(x, fuzz) + 1.0); };
+  auto logarithm = [](const Tensor& x) { return log(maximum(x, backend::epsilon()) + 1.0); };
   return reduce_mean(math::squared_difference(logarithm(y_pred), logarithm(cast(y_true, y_pred.dtype()))),
                      {.axis = -1});
 }
@@ -45,11 +46,11 @@ Tensor cosine_similarity(const Tensor& y_true, const Tensor& y_pred, const Cosin
       {.axis = options.axis});
 }
 Tensor poisson(const Tensor& y_true, const Tensor& y_pred) {
-  return reduce_mean(y_pred - cast(y_true, y_pred.dtype()) * log(y_pred + fuzz), {.axis = -1});
+  return reduce_mean(y_pred - cast(y_true, y_pred.dtype()) * log(y_pred + backend::epsilon()), {.axis = -1});
 }
 Tensor kl_divergence(const Tensor& y_true, const Tensor& y_pred) {
-  Tensor truth = clip_by_value(cast(y_true, y_pred.dtype()), fuzz, 1.0);
-  return reduce_sum(truth * log(truth / clip_by_value(y_pred, fuzz, 1.0)), {.axis = -1});
+  Tensor truth = clip_by_value(cast(y_true, y_pred.dtype()), backend::epsilon(), 1.0);
+  return reduce_sum(truth * log(truth / clip_by_value(y_pred, backend::epsilon(), 1.0)), {.axis = -1});
 }
 
 namespace {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "thalweg/core/error.h"
+#include "thalweg/keras/backend.h"
 #include "thalweg/keras/loss_support.h"
 #include "thalweg/keras/metrics/confusion.h"
 #include "thalweg/ops/casting.h"
@@ -39,8 +40,8 @@ class AreaSettings {
     whole.push_back(1);
     evenly_distributed = !options.thresholds || are_evenly_distributed(whole);
     // The ends lie beyond 0 and 1, so that predictions of 0 and 1 are inside.
-    whole.front() -= losses::fuzz;
-    whole.back() += losses::fuzz;
+    whole.front() -= backend::epsilon();
+    whole.back() += backend::epsilon();
     thresholds = whole;
 
     const std::string& curve = options.curve;

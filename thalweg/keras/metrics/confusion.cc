@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "thalweg/core/error.h"
+#include "thalweg/keras/backend.h"
 #include "thalweg/keras/loss.h"
 #include "thalweg/keras/loss_support.h"
 #include "thalweg/ops/activation.h"
@@ -157,7 +158,7 @@ bool are_evenly_distributed(const std::vector<double>& thresholds) {
   if (number < 3) return false;
   for (size_t i = 0; i < number; ++i) {
     const double even = static_cast<double>(i) / static_cast<double>(number - 1);
-    if (!(std::abs(thresholds[i] - even) <= losses::fuzz + 1e-5 * even)) return false;
+    if (!(std::abs(thresholds[i] - even) <= backend::epsilon() + 1e-5 * even)) return false;
   }
   return true;
 }

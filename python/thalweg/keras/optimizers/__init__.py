@@ -1,25 +1,40 @@
 """Optimizers: how variables follow gradients."""
 
+import functools
+import inspect
+
 import numpy as np
 
 from thalweg._tape import GradientTape
-from thalweg.keras._objects import Described, _engine, deserialize as _deserialize, make_classes, register_kind
+from thalweg._variable import Variable
+from thalweg.keras._objects import (Described, _engine, deserialize as _deserialize, make_classes, register_kind,
+                                    serialize as _serialize)
 
 
 class Optimizer(Described):
     """The base of optimizers. A class of a program writes `build(var_list)` and `update_step(gradient, variable)`."""
 
     _kind = "optimizer"
-    _engine_name = None
 
-    def __init__(self, name=None, weight_decay=None, clipnorm=None, clipvalue=None, global_clipnorm=None, use_ema=False,
+    def __init__(self, name=None, weight_decay=0, clipnorm=None, clipvalue=None, global_clipnorm=None, use_ema=False,
                  ema_momentum=0.99, ema_overwrite_frequency=None, jit_compile=True, **kwargs):
-        self._options = {"weight_decay": weight_decay, "clipnorm": clipnorm, "clipvalue": clipvalue,
-                         "global_clipnorm": global_clipnorm, "use_ema": use_ema, "ema_momentum": ema_momentum,
-                         "ema_overwrite_frequency": ema_overwrite_frequency}
-        self.__dict__["_core"] = _engine.python_optimizer(self, name or type(self).__name__, 0.001, self._options)
+        options = {"weight_decay": weight_decay, "clipnorm": clipnorm, "clipvalue": clipvalue,
+                   "global_clipnorm": global_clipnorm, "use_ema": use_ema, "ema_momentum": ema_momentum,
+                   "ema_overwrite_frequency": ema_overwrite_frequency}
+        for key in kwargs:
+            raise TypeError(f"{key} is not a valid argument, kwargs should be empty for `Optimizer`.")
+        self.__dict__.update(options)
+        options["weight_decay"] = weight_decay or None
+        self.__dict__["_core"] = _engine.python_optimizer(self, name or type(self).__name__, 0.001, options)
         self.jit_compile = jit_compile
-        self._variables = []
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if "build" in vars(cls):
+            cls.build = _within_engine(cls.build)
+
+    def _keeps_all(self):
+        return self._engine_name is None and "_inner" not in self.__dict__
 
     def _start(self, config):
         if "lr" in config:
@@ -27,13 +42,16 @@ class Optimizer(Described):
         if config.get("name") is None:
             config.pop("name", None)
         config.pop("is_legacy_optimizer", None)
-        rate = config.get("learning_rate")
-        if callable(rate) and not hasattr(rate, "_core"):
-            config["learning_rate"] = rate
-        elif rate is not None and not hasattr(rate, "_core") and not isinstance(rate, dict):
-            config["learning_rate"] = float(rate)
-        self.__dict__["_core"] = _engine.make("optimizer", self._engine_name, config)
-        _engine.remember(self._core, self)
+        if config.get("learning_rate") is not None:
+            config["learning_rate"] = _rate(config["learning_rate"])
+        made = _engine.make("optimizer", self._engine_name, config)
+        if type(self).update_step is Optimizer.update_step and type(self).build is Optimizer.build:
+            self.__dict__["_core"] = made
+            _engine.remember(made, self)
+            return
+        # A class of the program that makes steps in another way than the engine's: the engine calls it.
+        self.__dict__["_inner"] = made
+        self.__dict__["_core"] = _engine.python_optimizer_around(self, made)
 
     @property
     def name(self):
@@ -42,23 +60,46 @@ class Optimizer(Described):
     def apply_gradients(self, grads_and_vars, name=None, skip_gradients_aggregation=False, **kwargs):
         """One step: each variable follows its gradient."""
         pairs = list(grads_and_vars)
-        _engine.apply_gradients(self._core, [g for g, _ in pairs], [v for _, v in pairs])
+        _engine.apply_gradients(self._core, [g for g, _ in pairs], [v for _, v in pairs], name or "")
         return self.iterations
 
     def compute_gradients(self, loss, var_list, tape=None):
         if callable(loss):
             with GradientTape() as tape:
                 loss = loss()
+        elif tape is None:
+            raise ValueError(f"`tape` is required when a `Tensor` loss is passed. Received: loss={loss}, tape={tape}.")
         variables = var_list() if callable(var_list) else list(var_list)
         return list(zip(tape.gradient(loss, variables), variables))
 
     def minimize(self, loss, var_list, tape=None):
         """Computes the loss, then makes a step."""
-        return self.apply_gradients(self.compute_gradients(loss, var_list, tape))
+        self.apply_gradients(self.compute_gradients(loss, var_list, tape))
 
     def build(self, var_list):
-        if type(self)._engine_name is not None:
+        """Makes the variables that go with these."""
+        self._index_dict = {self._var_key(variable): i for i, variable in enumerate(var_list)}
+        if not self.__dict__.get("_building"):
             _engine.optimizer_build(self._core, list(var_list))
+        elif "_inner" in self.__dict__:
+            _engine.optimizer_inner_build(self._inner, list(var_list))
+
+    def _build_now(self, var_list):
+        """What the engine calls to have variables made."""
+        self.__dict__["_building"] = True
+        try:
+            self.build(var_list)
+        finally:
+            self.__dict__["_building"] = False
+
+    def update_step(self, gradient, variable):
+        """Changes a variable. A class of a program writes it, or calls it with something else."""
+        if "_inner" not in self.__dict__:
+            raise NotImplementedError("Must be implemented in subclasses.")
+        _engine.optimizer_inner_step(self._inner, self._index_dict[self._var_key(variable)], gradient, variable)
+
+    def _var_key(self, variable):
+        return variable.ref()
 
     def add_variable_from_reference(self, model_variable, variable_name, shape=None, initial_value=None):
         """A variable that goes with one of the model's."""
@@ -66,18 +107,39 @@ class Optimizer(Described):
             initial_value = np.zeros(shape, model_variable.dtype.as_numpy_dtype)
         return _engine.add_slot(model_variable, variable_name, initial_value)
 
+    def add_variable(self, shape, dtype=None, initializer="zeros", name=None):
+        """A variable that goes with none of the model's."""
+        from thalweg.keras import initializers
+        value = initializers.get(initializer)(shape, dtype=dtype)
+        return Variable(value, trainable=False, name=name or "Variable")
+
+    def exclude_from_weight_decay(self, var_list=None, var_names=None):
+        """Leaves out these variables, and those in whose names one of the expressions is found."""
+        _engine.exclude_from_weight_decay(self._core, list(var_list or []), list(var_names or []))
+
     def _build_learning_rate(self, learning_rate):
-        _engine.optimizer_set_rate(self._core, learning_rate)
-        return _engine.optimizer_rate(self._core)
+        _engine.optimizer_set_rate(self._core, _rate(learning_rate))
+        return self._learning_rate
+
+    def _serialize_hyperparameter(self, hyperparameter):
+        """As configurations have it."""
+        if isinstance(hyperparameter, schedules.LearningRateSchedule):
+            return schedules.serialize(hyperparameter)
+        if callable(hyperparameter):
+            return hyperparameter()
+        return hyperparameter.numpy() if hasattr(hyperparameter, "numpy") else hyperparameter
 
     @property
     def iterations(self):
         return _engine.optimizer_iterations(self._core)
 
+    @iterations.setter
+    def iterations(self, variable):
+        _engine.optimizer_set_iterations(self._core, variable)
+
     @property
     def learning_rate(self):
-        schedule = _engine.optimizer_schedule(self._core)
-        return _engine.optimizer_rate(self._core) if schedule is None else schedule
+        return _engine.optimizer_rate(self._core)
 
     @learning_rate.setter
     def learning_rate(self, value):
@@ -86,25 +148,49 @@ class Optimizer(Described):
                             "constructor argument, hence its learning rate is not settable. If you need the learning "
                             "rate to be settable, you should instantiate the optimizer with a float `learning_rate` "
                             "argument.")
-        _engine.optimizer_set_rate(self._core, value if callable(value) else float(value))
+        _engine.optimizer_set_rate(self._core, _rate(value))
+        if "_inner" in self.__dict__ and callable(value):
+            _engine.optimizer_set_rate(self._inner, value)
 
-    lr = _learning_rate = learning_rate
+    lr = learning_rate
+
+    @property
+    def _learning_rate(self):
+        """The variable, or the schedule that sets it."""
+        schedule = _engine.optimizer_schedule(self._core)
+        return self.learning_rate if schedule is None else schedule
 
     @property
     def variables(self):
         return CallableList(_engine.optimizer_variables(self._core))
 
+    def set_weights(self, weights):
+        """Sets `variables`, in their order."""
+        if len(self.variables) == 1:
+            raise ValueError("You are calling `set_weights()` on an optimizer that has not yet been built. Please call "
+                             "`optimizer.build(trainable_variables)` to create the optimizer weights before calling "
+                             "`set_weights()`.")
+        for variable, weight in zip(self.variables, weights):
+            if variable.shape != weight.shape:
+                raise ValueError(f"Optimizer variable {variable.name} has shape {variable.shape} not compatible with "
+                                 f"provided weight shape {weight.shape}.")
+            variable.assign(weight)
+
     def finalize_variable_values(self, var_list):
         _engine.optimizer_finalize(self._core, list(var_list))
 
     def get_config(self):
-        if type(self)._engine_name is not None:
-            return self._core.get_config()
-        return {"name": self.name, **self._options, "jit_compile": self.jit_compile, "is_legacy_optimizer": False}
+        if self._engine_name is not None:
+            return self.__dict__.get("_inner", self._core).get_config()
+        return {"name": self.name, **{option: getattr(self, option) for option in _COMMON}, "jit_compile": False,
+                "is_legacy_optimizer": False}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        return cls(**{key: value for key, value in config.items() if key != "is_legacy_optimizer"})
+        config = {key: value for key, value in config.items() if key != "is_legacy_optimizer"}
+        if isinstance(config.get("learning_rate"), dict):
+            config["learning_rate"] = schedules.deserialize(config["learning_rate"], custom_objects)
+        return cls(**config)
 
     def __setattr__(self, name, value):
         if name in ("learning_rate", "lr"):
@@ -112,7 +198,36 @@ class Optimizer(Described):
         elif name == "_learning_rate":
             pass  # _build_learning_rate has set it
         else:
-            object.__setattr__(self, name, value)
+            if name in _COMMON and "_core" in self.__dict__:
+                _engine.set_option(self._core, "optimizer", name, value)
+            if not self._set_option(name, value):
+                object.__setattr__(self, name, value)
+
+
+# What all optimizers have, in the order of their configurations.
+_COMMON = ("weight_decay", "clipnorm", "global_clipnorm", "clipvalue", "use_ema", "ema_momentum",
+           "ema_overwrite_frequency")
+
+
+def _within_engine(build):
+    """The `build` of a class of a program: variables are made while the engine builds the optimizer."""
+    @functools.wraps(build)
+    def start(self, var_list):
+        if self.__dict__.get("_building"):
+            build(self, var_list)
+        else:
+            _engine.optimizer_build(self._core, list(var_list))
+
+    return start
+
+
+def _rate(given):
+    """A learning rate as the engine takes it: a number, a schedule, or the configuration of one."""
+    if isinstance(given, dict) or isinstance(given, schedules.LearningRateSchedule):
+        return given
+    if not callable(given):
+        return float(given)
+    return given if inspect.signature(given).parameters else float(given())
 
 
 class CallableList(list):
@@ -122,27 +237,44 @@ class CallableList(list):
         return self
 
 
+def _show_defaults(made):
+    """Has `inspect.signature` show the rate as it is written; the engine keeps it as a float32."""
+    shown = made.__init__.__signature__
+    rounded = [p.replace(default=float(f"{p.default:.7g}")) if isinstance(p.default, float) else p
+               for p in shown.parameters.values()]
+    made.__init__.__signature__ = shown.replace(parameters=rounded)
+
+
 _classes = make_classes("optimizer", Optimizer, __name__)
+for _made in _classes.values():
+    _show_defaults(_made)
 globals().update({key: value for key, value in _classes.items() if key != "LossScaleOptimizer"})
 register_kind("optimizer", _classes, Optimizer)
 
 
-def get(identifier):
+def get(identifier, use_legacy_optimizer=False, **kwargs):
     """An optimizer from a name, a configuration or an object."""
     if isinstance(identifier, Optimizer):
         return identifier
-    if isinstance(identifier, dict) and "class_name" in identifier:
-        return _deserialize("optimizer", identifier)
-    if isinstance(identifier, str):
-        return _deserialize("optimizer", identifier)
+    if use_legacy_optimizer and isinstance(identifier, str):
+        return getattr(legacy, type(_deserialize("optimizer", identifier)).__name__)()
+    if isinstance(identifier, str) or isinstance(identifier, dict) and "class_name" in identifier:
+        return deserialize(identifier)
     raise ValueError(f"Could not interpret optimizer identifier: {identifier}")
 
 
-def serialize(optimizer):
-    return _engine.serialize("optimizer", optimizer)
+def serialize(optimizer, use_legacy_format=False):
+    """The configuration that makes another one like it."""
+    whole = _serialize("optimizer", optimizer, use_legacy_format)
+    if whole.get("module") and isinstance(optimizer, legacy.Optimizer):
+        whole["module"] = "keras.optimizers.legacy"
+    return whole
 
 
-def deserialize(config, custom_objects=None):
+def deserialize(config, custom_objects=None, use_legacy_format=False, **kwargs):
+    """The way back from a configuration."""
+    if isinstance(config, dict) and config.get("module") == "keras.optimizers.legacy":
+        return getattr(legacy, config["class_name"]).from_config(config["config"], custom_objects)
     return _deserialize("optimizer", config, custom_objects)
 
 

@@ -7,143 +7,10 @@ they do with gradients of a few rows.
 import thalweg as tf
 from thalweg.keras import optimizers as _current
 from thalweg.keras.optimizers import schedules as _schedules
+from thalweg.keras.optimizers._legacy_base import Optimizer, Standard as _Standard
 
 
-class Optimizer(_current.Optimizer):
-    """The base. A class has its arguments with their defaults, and steps for gradients of tensors and of some rows."""
-
-    _defaults = {}  # what get_config says after learning_rate and decay
-    _positional = ("learning_rate",)  # the order of the constructor
-    _rounded = ()  # arguments that are variables of float32 in Keras, and read so
-    _default_rate = 0.001
-
-    def __init__(self, *args, **kwargs):
-        given = self._arguments(args, kwargs)
-        clips = {key: given.pop(key, None) for key in ("clipnorm", "clipvalue", "global_clipnorm")}
-        if clips["clipnorm"] is not None and clips["global_clipnorm"] is not None:
-            raise ValueError(f"Cannot accept both `clipnorm` and `global_clipnorm`. Received: `clipnorm`="
-                             f"{clips['clipnorm']}, `global_clipnorm`={clips['global_clipnorm']}.")
-        super().__init__(name=given.pop("name", None), **clips)
-        self._clips = {key: value for key, value in clips.items() if value is not None}
-        rate = given.pop("learning_rate", self._default_rate)
-        rate = given.pop("lr", rate)
-        self._build_learning_rate(rate if callable(rate) else float(rate))
-        self._decay = float(given.pop("decay", 0.0))
-        if self._decay < 0.0:
-            raise ValueError(f"decay cannot be less than 0. Received: decay={self._decay}.")
-        self._hyper = self._defaults | given
-        self._made, self._by_name = [], {}
-        self._check()
-
-    def _arguments(self, args, kwargs):
-        if len(args) > len(self._positional):
-            raise TypeError(f"{type(self).__name__} takes {len(self._positional)} arguments without names at most, got "
-                            f"{len(args)}")
-        given = dict(zip(self._positional, args)) | kwargs
-        given.pop("is_legacy_optimizer", None)
-        known = {"learning_rate", "lr", "decay", "name", "clipnorm", "clipvalue", "global_clipnorm", *self._defaults}
-        for key in given:
-            if key not in known:
-                raise TypeError(f"{key} is not a valid argument of {type(self).__name__}; these are: "
-                                f"{', '.join(sorted(known))}")
-        return given
-
-    def _check(self):
-        momentum = self._hyper.get("momentum", 0.0)
-        if not 0 <= momentum <= 1:
-            raise ValueError(f"`momentum` must be between [0, 1]. Received: momentum={momentum} (of type "
-                             f"{type(momentum)}).")
-
-    def __getattr__(self, name):
-        hyper = self.__dict__.get("_hyper", {})
-        if name in hyper:
-            return hyper[name]
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-
-    def build(self, var_list):
-        for slot, initial in self._slots().items():
-            for variable in var_list:
-                value = tf.fill(variable.shape, tf.cast(initial, variable.dtype))
-                made = tf.Variable(value, trainable=False, name=f"{self.name}/{variable.name[:-2]}/{slot}")
-                self._made.append(made)
-                self._by_name[variable.ref(), slot] = made
-
-    def _slots(self):
-        """What each variable has, and its first value."""
-        return {}
-
-    def get_slot(self, var, slot_name):
-        """The variable that goes with another one."""
-        return self._by_name[var.ref(), slot_name]
-
-    def get_slot_names(self):
-        return list(self._slots())
-
-    @property
-    def decay(self):
-        return self._decay
-
-    @property
-    def weights(self):
-        return [self.iterations, *self._made]
-
-    @property
-    def variables(self):
-        return _current.CallableList(self.weights)
-
-    def get_weights(self):
-        return [weight.numpy() for weight in self.weights]
-
-    def set_weights(self, weights):
-        if len(weights) != len(self.weights):
-            raise ValueError(f"You called `set_weights(weights)` on optimizer {self.name} with a weight list of length "
-                             f"{len(weights)}, but the optimizer was expecting {len(self.weights)} weights.")
-        for weight, value in zip(self.weights, weights):
-            weight.assign(value)
-
-    def update_step(self, gradient, variable):
-        if isinstance(gradient, tf.IndexedSlices):
-            self._sparse(gradient.values, gradient.indices, variable)
-        else:
-            self._dense(gradient, variable)
-
-    def _rate(self, dtype):
-        rate = _current._engine.optimizer_rate(self._core)
-        rate = tf.cast(rate, dtype)
-        if self._decay:
-            rate = rate / (1 + tf.cast(self._decay, dtype) * tf.cast(self.iterations, dtype))
-        return rate
-
-    def _number(self, name, dtype):
-        """An argument as the ops take it."""
-        return tf.cast(tf.constant(self._hyper[name], "float32") if name in self._rounded else self._hyper[name], dtype)
-
-    def _numbers(self, dtype, *names):
-        return [self._number(name, dtype) for name in names]
-
-    def _power(self, name, dtype):
-        return tf.pow(self._number(name, dtype), tf.cast(self.iterations + 1, dtype))
-
-    def _handles(self, variable, *slots):
-        return [variable.handle, *(self.get_slot(variable, slot).handle for slot in slots)]
-
-    def get_config(self):
-        rate = self.learning_rate
-        if isinstance(rate, _schedules.LearningRateSchedule):
-            rate = _schedules.serialize(rate)
-        else:
-            rate = float(rate)
-        return {"name": self.name, **self._clips, "learning_rate": rate, "decay": self._decay, **self._hyper}
-
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        config = dict(config)
-        if isinstance(config.get("learning_rate"), dict):
-            config["learning_rate"] = _schedules.deserialize(config["learning_rate"], custom_objects)
-        return cls(**config)
-
-
-class SGD(Optimizer):
+class SGD(_Standard):
     """Gradient descent, with momentum."""
 
     _default_rate = 0.01
@@ -175,7 +42,7 @@ class SGD(Optimizer):
                                                     use_nesterov=self.nesterov)
 
 
-class RMSprop(Optimizer):
+class RMSprop(_Standard):
     """Gradients over the root of their mean square."""
 
     _defaults = {"rho": 0.9, "momentum": 0.0, "epsilon": 1e-7, "centered": False}
@@ -217,7 +84,7 @@ class RMSprop(Optimizer):
         _add_rows(variable, indices, -self._rate(variable.dtype) * gradient / (tf.sqrt(square) + epsilon))
 
 
-class Adam(Optimizer):
+class Adam(_Standard):
     """Means of gradients over the root of means of their squares."""
 
     _defaults = {"beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-7, "amsgrad": False}
@@ -249,7 +116,7 @@ class Adam(Optimizer):
         variable.assign_sub(rate * mean / (tf.sqrt(square) + epsilon))
 
 
-class Adamax(Optimizer):
+class Adamax(_Standard):
     """Means of gradients over the largest of them."""
 
     _defaults = {"beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-7}
@@ -277,7 +144,7 @@ class Adamax(Optimizer):
         _add_rows(variable, indices, rate * (mean / (largest + epsilon)))
 
 
-class Nadam(Optimizer):
+class Nadam(_Standard):
     """Adam with Nesterov's momentum, which grows from step to step."""
 
     _defaults = {"beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-7}
@@ -298,8 +165,7 @@ class Nadam(Optimizer):
 
     def build(self, var_list):
         if self._cache is None:
-            self._cache = tf.Variable(tf.ones([], var_list[0].dtype), trainable=False, name=f"{self.name}/momentum_cache")
-            self._made.append(self._cache)
+            self._cache = self._keep(tf.ones([], var_list[0].dtype), "momentum_cache")
         super().build(var_list)
         self._last = var_list[-1].ref()
 
@@ -312,7 +178,7 @@ class Nadam(Optimizer):
     def _momentums(self, dtype):
         beta = self._number("beta_1", dtype)
         step = tf.cast(self.iterations + 1, dtype)
-        return [beta * (1.0 - 0.5 * tf.pow(tf.cast(0.96, dtype), self._decay * at)) for at in (step, step + 1)]
+        return [beta * (1.0 - 0.5 * tf.pow(tf.cast(0.96, dtype), self._initial_decay * at)) for at in (step, step + 1)]
 
     def update_step(self, gradient, variable):
         super().update_step(gradient, variable)
@@ -341,7 +207,7 @@ class Nadam(Optimizer):
         _add_rows(variable, indices, -self._step(gradient, mean, square, variable.dtype))
 
 
-class Adagrad(Optimizer):
+class Adagrad(_Standard):
     """Gradients over the root of the sum of their squares."""
 
     _defaults = {"initial_accumulator_value": 0.1, "epsilon": 1e-7}
@@ -364,7 +230,7 @@ class Adagrad(Optimizer):
         self._dense(gradient, variable, indices=indices)
 
 
-class Adadelta(Optimizer):
+class Adadelta(_Standard):
     """Gradients over the root of their mean square, times that of the steps."""
 
     _defaults = {"rho": 0.95, "epsilon": 1e-7}
@@ -385,7 +251,7 @@ class Adadelta(Optimizer):
         self._dense(gradient, variable, indices=indices)
 
 
-class Ftrl(Optimizer):
+class Ftrl(_Standard):
     """Follows the regularized leader."""
 
     _defaults = {"initial_accumulator_value": 0.1, "learning_rate_power": -0.5, "l1_regularization_strength": 0.0,

@@ -1,18 +1,23 @@
 """Schedules: learning rates that change from step to step."""
 
-from thalweg.keras._objects import Described, _engine, deserialize as _deserialize, make_classes, register_kind
+from thalweg.keras._objects import (Described, _engine, deserialize as _deserialize, make_classes, register_kind,
+                                    serialize as _serialize)
 
 
 class LearningRateSchedule(Described):
     """The base of schedules. A class of a program writes `__call__(step)`."""
 
     _kind = "schedule"
-    _engine_name = None
+    _takes_others = False
 
     def _start(self, config):
         config = {key: value for key, value in config.items() if not (key == "name" and value is None)}
         self.__dict__["_core"] = _engine.make("schedule", self._engine_name, config)
         _engine.remember(self._core, self)
+
+    def __setattr__(self, name, value):
+        if not self._set_option(name, value):
+            object.__setattr__(self, name, value)
 
     def __call__(self, step):
         if self._engine_name is None:
@@ -28,9 +33,11 @@ globals().update(_classes)
 register_kind("schedule", _classes, LearningRateSchedule)
 
 
-def serialize(schedule):
-    return _engine.serialize("schedule", schedule)
+def serialize(learning_rate_schedule, use_legacy_format=False):
+    """The configuration that makes another one like it."""
+    return _serialize("schedule", learning_rate_schedule, use_legacy_format)
 
 
-def deserialize(config, custom_objects=None):
+def deserialize(config, custom_objects=None, use_legacy_format=False):
+    """The way back from a configuration."""
     return _deserialize("schedule", config, custom_objects)
