@@ -40,7 +40,7 @@ void check(const LayerInterface& layer, size_t i, const InputSpec& spec, const T
     throw ValueError(head + "expected min_ndim=" + std::to_string(spec.min_ndim) + found + full);
   if (spec.dtype != DType::invalid && x.dtype() != spec.dtype)
     throw ValueError(head + "expected dtype=" + std::string(name_of(spec.dtype)) +
-                     ", found dtype=" + std::string(name_of(x.dtype())));
+                     ", found dtype=<dtype: '" + std::string(name_of(x.dtype())) + "'>");
   for (const auto& [axis, size] : spec.axes) {
     if (axis >= shape.rank() || axis < -shape.rank()) continue;
     if (size >= 0 && shape[axis] >= 0 && shape[axis] != size)

@@ -37,6 +37,8 @@ nb::list from_layers(const std::vector<Layer>& layers) {
 }  // namespace
 
 void define_keras_layers(nb::module_& module) {
+  define_keras_members(module);
+  define_keras_nodes(module);
   define(module, "python_layer",
          [](nb::handle self, nb::handle inner, const std::string& name, bool trainable, nb::handle dtype,
             nb::handle batch_input_shape, bool is_model) {
@@ -192,28 +194,6 @@ void define_keras_layers(nb::module_& module) {
     else if (what == "autocast") layer->autocast = nb::cast<bool>(value);
     else raise(PyExc_AttributeError, what);
   });
-  // A weight, a layer or an option by the name of the member; AttributeError where there is none.
-  define(module, "member", [](Core& core, const std::string& name) -> nb::object {
-    std::shared_ptr<keras::Object> object = core.get();
-    LayerInterface* layer = dynamic_cast<LayerInterface*>(object.get());
-    if (auto* python = dynamic_cast<PyLayer*>(layer)) layer = python->inner();
-    const keras::Object* looked = layer ? layer : object.get();
-    if (looked) {
-      module::Parts parts;
-      looked->list_parts(parts);
-      for (const module::Part& part : parts.list()) {
-        if (part.name != name) continue;
-        if (part.type->kind == module::Type::Kind::variable)
-          return wrap_variable_object(*static_cast<const Variable*>(part.object));
-        const module::Shared* shared = part.type->shared(part.object);
-        if (auto* inner = dynamic_cast<const LayerInterface*>(shared))
-          return from_object(std::const_pointer_cast<LayerInterface>(inner->shared_from_this()), "layer");
-      }
-      Value config = looked->get_config();
-      if (config.is_map() && config.contains(name)) return from_value(config[name]);
-    }
-    raise(PyExc_AttributeError, name);
-  });
   define(module, "mask_of", [](nb::handle tensor) {
     return is_tensor(tensor.ptr()) ? nb::steal(wrap(companion_of(tensor_of(tensor.ptr())))) : nb::none();
   });
@@ -229,23 +209,6 @@ void define_keras_layers(nb::module_& module) {
   });
   define(module, "input", [](nb::handle shape, nb::handle dtype, const std::string& name) {
     return nb::steal(wrap(keras::make_input(to_shape(shape.ptr()), to_dtype(dtype.ptr()), name)));
-  });
-  // The layer, the number of its call and of its output behind a tensor of a model; None for others.
-  define(module, "history", [](nb::handle tensor) -> nb::object {
-    if (!is_tensor(tensor.ptr())) return nb::none();
-    keras::functional::History history = keras::functional::history_of(tensor_of(tensor.ptr()));
-    if (!history.node) return nb::none();
-    return nb::make_tuple(from_object(history.node->layer.pointer(), "layer"), history.node->index, history.index);
-  });
-  // (inputs, outputs) of the calls of a layer on such tensors.
-  define(module, "calls", [](Core& core) {
-    nb::list list;
-    for (const auto& weak : as_interface<LayerInterface>(core)->nodes)
-      if (std::shared_ptr<keras::functional::Node> node = weak.lock())
-        list.append(nb::make_tuple(from_nest(node->inputs.is_none() ? keras::functional::outputs_of(node)
-                                                                    : keras::functional::first_argument(*node)),
-                                   from_nest(keras::functional::outputs_of(node))));
-    return list;
   });
 }
 

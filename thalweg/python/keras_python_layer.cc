@@ -26,7 +26,9 @@ Overrides overrides_of(nb::handle type) {
           has("predict_step"),
           has("takes_training"),
           has("takes_mask"),
+          has("takes_constants"),
           has("supports_masking"),
+          has("get_initial_state"),
           arguments};
 }
 
@@ -117,7 +119,13 @@ Nest PyLayer::call(const Nest& inputs, const CallArgs& args) {
   }
   return with_python([&] {
     nb::list arguments;
-    arguments.append(from_nest(inputs));
+    // A recurrent layer gives a cell the step and the states in one.
+    if (inputs.kind() == Nest::Kind::tuple && inputs.size() == 2 && !args.rest && !state_size().empty()) {
+      arguments.append(from_nest(inputs[0]));
+      arguments.append(from_nest(inputs[1]));
+    } else {
+      arguments.append(from_nest(inputs));
+    }
     nb::dict keywords;
     if (args.rest) {
       const std::vector<Tensor> tensors = args.more.flatten();
@@ -135,8 +143,61 @@ Nest PyLayer::call(const Nest& inputs, const CallArgs& args) {
     if (own_.takes_training && args.training.given() && !keywords.contains("training"))
       keywords["training"] = nb::bool_(static_cast<bool>(args.training));
     if (own_.takes_mask && !args.mask.is_none() && !keywords.contains("mask")) keywords["mask"] = from_nest(args.mask);
+    if (own_.takes_constants && !args.constants.is_none()) keywords["constants"] = from_nest(args.constants);
     if (!args.initial_state.is_none()) keywords["initial_state"] = from_nest(args.initial_state);
     return to_nest(nb::object(me().attr("call")(*arguments, **keywords)));
+  });
+}
+
+namespace {
+
+/// Sizes as cells of Python write them: a number, a TensorShape, or lists of them.
+void add_sizes(nb::handle given, std::vector<Shape>& sizes) {
+  PyObject* p = given.ptr();
+  if (is_tensor_shape(p)) {
+    sizes.push_back(to_shape(p));
+  } else if (PyTuple_Check(p) || PyList_Check(p)) {
+    for (nb::handle item : given) add_sizes(item, sizes);
+  } else if (PyIndex_Check(p)) {
+    sizes.push_back(Shape{nb::cast<int64_t>(nb::steal(checked(PyNumber_Index(p))))});
+  }
+}
+/// Those of an attribute; none where it is not there, or where only the base class has it.
+std::vector<Shape> sizes_of(nb::handle cell, const char* attribute) {
+  return with_python([&] {
+    std::vector<Shape> sizes;
+    nb::object given = nb::steal(PyObject_GetAttrString(cell.ptr(), attribute));
+    if (given.is_valid()) {
+      add_sizes(given, sizes);
+    } else if (PyErr_ExceptionMatches(PyExc_AttributeError) || PyErr_ExceptionMatches(PyExc_NotImplementedError)) {
+      PyErr_Clear();
+    } else {
+      throw nb::python_error();
+    }
+    return sizes;
+  });
+}
+
+}  // namespace
+
+std::vector<Shape> PyLayer::state_size() const {
+  return inner_ ? inner_->state_size() : sizes_of(me(), "state_size");
+}
+Shape PyLayer::output_size() const {
+  if (inner_) return inner_->output_size();
+  const std::vector<Shape> sizes = sizes_of(me(), "output_size");
+  return sizes.empty() ? LayerInterface::output_size() : sizes[0];
+}
+std::vector<Tensor> PyLayer::get_initial_state(const Tensor& inputs, const Tensor& batch_size, DType state_dtype) {
+  if (!own_.get_initial_state)
+    return inner_ ? inner_->get_initial_state(inputs, batch_size, state_dtype)
+                  : LayerInterface::get_initial_state(inputs, batch_size, state_dtype);
+  return with_python([&] {
+    nb::object batch = batch_size.is_symbolic() ? nb::steal(wrap(batch_size)) : nb::int_(batch_size.item<int64_t>());
+    nb::object states = me().attr("get_initial_state")(nb::arg("inputs") = nb::steal(wrap(inputs)),
+                                                       nb::arg("batch_size") = batch,
+                                                       nb::arg("dtype") = nb::steal(wrap_dtype(state_dtype)));
+    return to_nest(states).flatten();
   });
 }
 

@@ -11,7 +11,7 @@ namespace thalweg::python {
 struct Overrides {
   bool build, call, compute_mask, compute_output_shape, get_config, reset_states;
   bool train_step, test_step, predict_step;
-  bool takes_training, takes_mask, supports_masking;
+  bool takes_training, takes_mask, takes_constants, supports_masking, get_initial_state;
   std::vector<std::string> arguments;  // of `call`, behind the inputs
 };
 
@@ -62,6 +62,7 @@ class PyLayer : public keras::LayerInterface, public PythonBacked<keras::LayerIn
   /// What is known without asking Python, which asks this in its turn.
   bool engine_supports_masking() const { return own_.compute_mask || (inner_ && inner_->supports_masking()); }
   std::vector<keras::InputSpec> input_spec() const override {
+    if (own_input_spec) return *own_input_spec;
     return inner_ && !own_.call ? inner_->input_spec() : std::vector<keras::InputSpec>();
   }
   void reset_states() override {
@@ -92,7 +93,14 @@ class PyLayer : public keras::LayerInterface, public PythonBacked<keras::LayerIn
     }
   }
 
-  std::vector<Variable> weights;  // made by add_weight, in that order
+  // Of cells.
+  std::vector<Shape> state_size() const override;
+  Shape output_size() const override;
+  std::vector<Tensor> get_initial_state(const Tensor& inputs, const Tensor& batch_size, DType state_dtype) override;
+  bool takes_bare_state() const override { return inner_ && !own_.call && inner_->takes_bare_state(); }
+
+  std::vector<Variable> weights;                               // made by add_weight, in that order
+  std::optional<std::vector<keras::InputSpec>> own_input_spec;  // set by the program
 
  private:
   Nest step(const char* method, const Nest& data) {
@@ -139,5 +147,9 @@ class PyLayer : public keras::LayerInterface, public PythonBacked<keras::LayerIn
 /// The arguments of a call: those that every layer knows, the rest for a layer of Python. Further inputs join `inputs`.
 keras::CallArgs to_call_args(const keras::LayerInterface& layer, nb::handle positional, nb::handle keywords,
                              Nest& inputs);
+
+/// keras_members.cc, keras_nodes.cc
+void define_keras_members(nb::module_& module);
+void define_keras_nodes(nb::module_& module);
 
 }  // namespace thalweg::python

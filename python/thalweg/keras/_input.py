@@ -10,7 +10,15 @@ def Input(shape=None, batch_size=None, name=None, dtype=None, sparse=None, tenso
     """A tensor without a value, to which layers and ops are applied to make a model."""
     batch_shape = kwargs.pop("batch_input_shape", batch_shape)
     if kwargs:
-        raise ValueError(f"Unrecognized keyword arguments to `Input`: {list(kwargs)}")
+        raise ValueError(f"Unrecognized keyword arguments: {list(kwargs)}")
+    if shape is not None and batch_shape is not None:
+        raise ValueError("Only provide the `shape` OR `batch_input_shape` argument to Input, not both at the same time.")
+    if sparse or ragged:
+        raise ValueError("`Input` stands for a SparseTensor or RaggedTensor here, which this library does not have.")
+    if tensor is not None and _engine.history(tensor) is not None:
+        return tensor
+    if tensor is not None:
+        batch_shape, dtype = tuple(tensor.shape), tensor.dtype
     if type_spec is not None:
         batch_shape, dtype = tuple(type_spec.shape), type_spec.dtype
     if shape is None and batch_shape is None:

@@ -1,17 +1,22 @@
 """Layer and Model: the classes that programs derive from."""
 
+import abc
 import inspect
 
 import numpy as np
 
 from thalweg._module import Module
 from thalweg.dtypes import as_dtype
+from thalweg.keras import _nodes
+from thalweg.keras._input_spec import InputSpec
 from thalweg.keras._objects import Described, _engine
 from thalweg.keras.mixed_precision import Policy, policy_name
+from thalweg.nest import flatten, map_structure
 from thalweg.shapes import TensorShape
+from thalweg.specs import TensorSpec
 
-_METHODS = ("build", "call", "compute_mask", "compute_output_shape", "get_config", "reset_states", "train_step",
-            "test_step", "predict_step")
+_METHODS = ("build", "call", "compute_mask", "compute_output_shape", "get_config", "get_initial_state", "reset_states",
+            "train_step", "test_step", "predict_step")
 
 
 def _overrides(cls):
@@ -29,6 +34,7 @@ def _overrides(cls):
     found["arguments"] = takes[2:]
     found["takes_training"] = "training" in takes
     found["takes_mask"] = "mask" in takes
+    found["takes_constants"] = "constants" in takes
     found["supports_masking"] = False
     return found
 
@@ -38,13 +44,21 @@ def _of_engine(method):
     return method
 
 
-class Layer(Described, Module):
+class Layer(Described, Module, metaclass=abc.ABCMeta):
     """The base of all layers. A class of a program writes `build`, `call` and what else it needs."""
 
     _kind = "layer"
     _engine_name = None
     _is_model = False
     _overrides = None
+    _options = frozenset()  # names of what the engine's class can be told
+    dynamic = False
+    stateful = False
+
+    @property
+    def updates(self):
+        """Nothing: variables are assigned where `call` does so."""
+        return []
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -119,6 +133,8 @@ class Layer(Described, Module):
     def __setattr__(self, name, value):
         if name in ("trainable", "built") and "_core" in self.__dict__:
             _engine.layer_set(self._core, name, bool(value))
+            return
+        if name in self._options and "_core" in self.__dict__ and _engine.set_member(self._core, name, value):
             return
         object.__setattr__(self, name, value)
 
@@ -274,28 +290,92 @@ class Layer(Described, Module):
         return cls(**config)
 
     @property
+    def input_spec(self):
+        """What it demands of its inputs: an InputSpec, a list of them, or None."""
+        if "_input_spec" in self.__dict__:
+            return self._input_spec
+        specs, is_list = _engine.input_specs(self._core)
+        made = [InputSpec(**spec) for spec in specs]
+        return (made if is_list else made[0]) if made else None
+
+    @input_spec.setter
+    def input_spec(self, value):
+        for spec in flatten(value):
+            if spec is not None and not isinstance(spec, InputSpec):
+                raise TypeError(f"Layer input_spec must be an instance of InputSpec. Got: {spec}")
+        _engine.set_input_specs(self._core, [InputSpec() if spec is None else spec
+                                             for spec in ([] if value is None else flatten(value))])
+        self.__dict__["_input_spec"] = value
+
+    @property
+    def inbound_nodes(self):
+        """Its calls on the tensors of models."""
+        return _nodes.nodes_of(self)
+
+    _inbound_nodes = inbound_nodes
+
+    def get_input_at(self, node_index):
+        return _nodes.node_at(self, node_index, "input").input_tensors
+
+    def get_output_at(self, node_index):
+        return _nodes.node_at(self, node_index, "output").output_tensors
+
+    def get_input_shape_at(self, node_index):
+        return _nodes.node_at(self, node_index, "input shape").input_shapes
+
+    def get_output_shape_at(self, node_index):
+        return _nodes.node_at(self, node_index, "output shape").output_shapes
+
+    @property
     def input(self):
-        return self._only("inputs", 0)
+        nodes = self.inbound_nodes
+        if not nodes:
+            raise AttributeError(f"Layer {self.name} is not connected, no input to return.")
+        return nodes[0].input_tensors
 
     @property
     def output(self):
-        return self._only("outputs", 1)
-
-    def _only(self, what, index):
-        calls = _engine.calls(self._core)
-        if not calls:
+        nodes = self.inbound_nodes
+        if not nodes:
             raise AttributeError(f"Layer {self.name} has no inbound nodes.")
-        if len(calls) > 1:
-            raise AttributeError(f"The layer \"{self.name}\" has multiple inbound nodes, with different {what}.")
-        return calls[0][index]
+        return nodes[0].output_tensors
+
+    def get_input_mask_at(self, node_index):
+        return _nodes.masks_of(self.get_input_at(node_index))
+
+    def get_output_mask_at(self, node_index):
+        return _nodes.masks_of(self.get_output_at(node_index))
+
+    @property
+    def input_mask(self):
+        return _nodes.masks_of(self.input)
+
+    @property
+    def output_mask(self):
+        return _nodes.masks_of(self.output)
 
     @property
     def input_shape(self):
-        return _shapes(self.input)
+        return _nodes.common_shapes(self, "input", lambda node: node.input_shapes)
 
     @property
     def output_shape(self):
-        return _shapes(self.output)
+        return _nodes.common_shapes(self, "output", lambda node: node.output_shapes)
+
+    @property
+    def submodules(self):
+        """The layers in it, those directly in it first, then those in them."""
+        inside = _engine.layers(self._core)
+        found = {id(layer): layer for layer in inside}
+        for layer in inside:
+            for deeper in layer.submodules:
+                found.setdefault(id(deeper), deeper)
+        return tuple(found.values())
+
+    def compute_output_signature(self, input_signature):
+        """The TensorSpecs of its outputs for inputs of these."""
+        shapes = self.compute_output_shape(map_structure(lambda spec: spec.shape, input_signature))
+        return map_structure(lambda shape: TensorSpec(shape, self.compute_dtype), shapes)
 
     def __repr__(self):
         return f"<{type(self).__module__}.{type(self).__qualname__} object at {hex(id(self))}>"
@@ -303,10 +383,3 @@ class Layer(Described, Module):
 
 Layer._overrides = _overrides(Layer)
 
-
-def _shapes(tensors):
-    if isinstance(tensors, (list, tuple)):
-        return [_shapes(t) for t in tensors]
-    if isinstance(tensors, dict):
-        return {key: _shapes(t) for key, t in tensors.items()}
-    return tuple(tensors.shape)

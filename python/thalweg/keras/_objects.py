@@ -13,12 +13,12 @@ _engine = _thalweg.keras
 
 
 class Parameter:
-    """One option of a class: its name, and a default unless it is required."""
+    """One option of a class: its name, and a default unless it is required; some are given by name alone."""
 
-    __slots__ = ("name", "required", "default")
+    __slots__ = ("name", "required", "default", "by_name")
 
-    def __init__(self, name, required, default):
-        self.name, self.required, self.default = name, required, default
+    def __init__(self, name, required, default, by_name=False):
+        self.name, self.required, self.default, self.by_name = name, required, default, by_name
 
 
 class Described:
@@ -32,7 +32,7 @@ class Described:
     @classmethod
     def _bind(cls, args, kwargs):
         """The configuration that arguments make; the errors are Python's."""
-        names = [p.name for p in cls._parameters]
+        names = [p.name for p in cls._parameters if not p.by_name]
         if len(args) > len(names):
             raise TypeError(f"{cls.__name__}.__init__() takes from 1 to {len(names) + 1} positional arguments but "
                             f"{len(args) + 1} were given")
@@ -53,6 +53,9 @@ class Described:
         return config
 
     def __getattr__(self, name):
+        known = getattr(type(self), name, None)
+        if isinstance(known, property):  # which says why there is none
+            return known.fget(self)
         core = self.__dict__.get("_inner", self.__dict__.get("_core"))
         if core is None or self._keeps_all() or name.startswith("__"):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
@@ -85,19 +88,32 @@ def signature_of(parameters):
     """What `inspect.signature` shows."""
     shown = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
     for p in parameters:
-        default = inspect.Parameter.empty if p.required else p.default
+        if p.by_name:
+            continue
+        default = inspect.Parameter.empty if p.required else _shown(p)
         shown.append(inspect.Parameter(p.name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default))
+    if any(p.by_name for p in parameters):
+        shown.append(inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD))
     return inspect.Signature(shown)
 
 
-def make_classes(kind, base, module, **members):
-    """The classes of a kind by name."""
+def _shown(parameter):
+    """A default as programs would write it: objects without options by their names."""
+    default = parameter.default
+    if isinstance(default, dict) and "class_name" in default:
+        return _engine.to_snake_case(default["class_name"])
+    return None if default in ("", "linear") else default
+
+
+def make_classes(kind, base, module, by_name=lambda name, parameter: False, **members):
+    """The classes of a kind by name; `by_name(class, parameter)` says which arguments have no place."""
     made = {}
     for described in _engine.classes(kind):
+        name = described["name"]
         if described["is_function"]:
             continue
-        parameters = tuple(Parameter(*p) for p in described["parameters"])
-        made[described["name"]] = make_class(kind, described["name"], parameters, base, module, **members)
+        parameters = tuple(Parameter(*p, by_name(name, p[0])) for p in described["parameters"])
+        made[name] = make_class(kind, name, parameters, base, module, **members)
     for alias, name in _engine.aliases(kind).items():
         if name in made and alias[:1].isupper():
             made.setdefault(alias, made[name])

@@ -1,13 +1,37 @@
 """Layers."""
 
 from thalweg.keras._input import Input
-from thalweg.keras._layer import Layer
-from thalweg.keras._objects import _engine, find_custom, make_classes, register_kind
+from thalweg.keras._input_spec import InputSpec
+from thalweg.keras._lambda import Lambda
+from thalweg.keras._layer import Layer, _of_engine
+from thalweg.keras._objects import CustomObjectScope, _engine, find_custom, make_classes, register_kind
+from thalweg.keras._recurrent import AbstractRNNCell
+from thalweg.keras._wrapper import Wrapper
 
-_classes = make_classes("layer", Layer, __name__)
-for _name in ("Functional", "Model", "Sequential"):
+# Arguments that Keras takes by name alone: those of every layer, and some of a few.
+_COMMON = {"input_shape", "name", "dtype", "trainable"}
+_OF_CONVOLUTIONS = {"groups", "kernel_initializer", "kernel_regularizer", "kernel_constraint"}
+_BY_NAME = {
+    "AdditiveAttention": {"dropout"}, "Attention": {"dropout"}, "Conv1DTranspose": {"groups"},
+    "Conv2DTranspose": {"groups"}, "Conv3DTranspose": {"groups"}, "ConvLSTM1D": {"unroll", "time_major"},
+    "ConvLSTM2D": {"unroll", "time_major"}, "ConvLSTM3D": {"unroll", "time_major"}, "DepthwiseConv1D": {"groups"},
+    "DepthwiseConv2D": {"groups"}, "GRU": {"implementation", "zero_output_for_mask"}, "GRUCell": {"implementation"},
+    "GlobalAveragePooling1D": {"keepdims"}, "LSTM": {"implementation", "zero_output_for_mask"},
+    "LSTMCell": {"implementation"}, "MultiHeadAttention": {"query_shape", "key_shape", "value_shape"},
+    "SeparableConv1D": _OF_CONVOLUTIONS, "SeparableConv2D": _OF_CONVOLUTIONS,
+    "SimpleRNN": {"time_major", "zero_output_for_mask"}, "SpatialDropout1D": {"noise_shape", "seed", "data_format"},
+    "SpatialDropout2D": {"noise_shape", "seed"}, "SpatialDropout3D": {"noise_shape", "seed"},
+    "StackedRNNCells": {"reverse_state_order"},
+}
+
+
+def _is_by_name(name, parameter):
+    return name != "InputLayer" and parameter in _COMMON or parameter in _BY_NAME.get(name, ())
+
+
+_classes = make_classes("layer", Layer, __name__, _is_by_name)
+for _name in ("Functional", "Lambda", "Model", "Sequential"):
     _classes.pop(_name, None)
-globals().update(_classes)
 
 
 class RNN(_classes["RNN"]):
@@ -15,13 +39,41 @@ class RNN(_classes["RNN"]):
 
     _engine_name = "RNN"
 
-    def __init__(self, cell, *args, **kwargs):
+    def __init__(self, cell, return_sequences=False, return_state=False, go_backwards=False, stateful=False, unroll=False,
+                 time_major=False, **kwargs):
         if isinstance(cell, (list, tuple)):
             cell = _classes["StackedRNNCells"](list(cell))
-        super().__init__(cell, *args, **kwargs)
+        super().__init__(cell, return_sequences=return_sequences, return_state=return_state, go_backwards=go_backwards,
+                         stateful=stateful, unroll=unroll, time_major=time_major, **kwargs)
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        with CustomObjectScope(custom_objects or {}):
+            return cls(deserialize(config["cell"]), **{key: value for key, value in config.items() if key != "cell"})
 
 
-_classes["RNN"] = RNN
+class Bidirectional(_classes["Bidirectional"]):
+    """A recurrent layer and another like it that goes backwards, with their outputs merged."""
+
+    _engine_name = "Bidirectional"
+
+    def __init__(self, layer, merge_mode="concat", weights=None, backward_layer=None, **kwargs):
+        super().__init__(layer, merge_mode=merge_mode, weights=weights, backward_layer=backward_layer, **kwargs)
+
+
+_classes |= {"RNN": RNN, "Bidirectional": Bidirectional}
+# What isinstance says of Keras's classes.
+for _base, _derived in ((Wrapper, ("Bidirectional", "SpectralNormalization", "TimeDistributed")),
+                        (RNN, ("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "GRU", "LSTM", "SimpleRNN")),
+                        (_classes["Conv1D"], ("Conv1DTranspose",)), (_classes["Conv2D"], ("Conv2DTranspose",)),
+                        (_classes["Conv3D"], ("Conv3DTranspose",)),
+                        (_classes["Dropout"], ("SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D"))):
+    for _name in _derived:
+        _base.register(_classes[_name])
+for _class in _classes.values():
+    _class._options = frozenset(p.name for p in _class._parameters) - _COMMON
+globals().update({name: cls for name, cls in _classes.items()
+                  if name not in ("ConvLSTMCell", "SlicingOpLambda", "TFOpLambda")})
 
 
 def _adapt(self, data, batch_size=None, steps=None):
@@ -41,7 +93,7 @@ def _get_initial_state(self, inputs=None, batch_size=None, dtype=None):
 
 
 for _name in ("SimpleRNNCell", "GRUCell", "LSTMCell", "StackedRNNCells"):
-    _classes[_name].get_initial_state = _get_initial_state
+    _classes[_name].get_initial_state = _of_engine(_get_initial_state)
     _classes[_name]._has_bare_state = _name in ("SimpleRNNCell", "GRUCell")
 
 
@@ -54,8 +106,13 @@ def _merge(name):
     return merge
 
 
-for _name in ("Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum", "Concatenate"):
+for _name in ("Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum"):
     globals()[_name.lower()] = _merge(_name)
+
+
+def concatenate(inputs, axis=-1, **kwargs):
+    """The result of the layer Concatenate for these inputs."""
+    return _classes["Concatenate"](axis=axis, **kwargs)(inputs)
 
 
 def dot(inputs, axes, normalize=False, **kwargs):
@@ -72,6 +129,18 @@ def _default(name, core):
     made = cls.__new__(cls)
     made.__dict__["_core"] = core
     return made
+
+
+def _of_op(cls, config):
+    """A layer that an op on the tensors of models became, from its configuration."""
+    made = cls.__new__(cls)
+    made.__dict__["_core"] = _engine.from_config(cls._engine_name, config)
+    _engine.remember(made._core, made)
+    return made
+
+
+for _name in ("SlicingOpLambda", "TFOpLambda"):
+    _classes[_name].from_config = classmethod(_of_op)
 
 
 register_kind("layer", _classes, _default)

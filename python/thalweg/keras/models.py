@@ -5,12 +5,15 @@ import sys
 import numpy as np
 
 from thalweg.keras import _data
+from thalweg.keras._input import Input
 from thalweg.keras._layer import Layer, _of_engine
-from thalweg.keras._objects import _engine
+from thalweg.keras._nodes import shapes_of
+from thalweg.keras._objects import CustomObjectScope, _engine
+from thalweg.nest import pack_sequence_as
 
 
 def _is_functional_call(args, kwargs):
-    return len(args) == 2 or (len(args) == 1 and "outputs" in kwargs) or ("inputs" in kwargs and "outputs" in kwargs)
+    return len(args) in (2, 3) or (len(args) == 1 and "outputs" in kwargs) or ("inputs" in kwargs and "outputs" in kwargs)
 
 
 class Model(Layer):
@@ -21,10 +24,12 @@ class Model(Layer):
     def __init__(self, *args, **kwargs):
         if _is_functional_call(args, kwargs):
             inputs = args[0] if args else kwargs.pop("inputs")
-            outputs = args[1] if len(args) == 2 else kwargs.pop("outputs")
-            self._start_functional(inputs, outputs, kwargs.pop("name", None), kwargs.pop("trainable", True))
-            if kwargs:
-                raise TypeError(f"The following keyword arguments passed to `Model` aren't supported: {kwargs}.")
+            outputs = args[1] if len(args) >= 2 else kwargs.pop("outputs")
+            name = args[2] if len(args) == 3 else kwargs.pop("name", None)
+            trainable = kwargs.pop("trainable", True)
+            for key in kwargs:
+                raise TypeError(f"('Keyword argument not understood:', '{key}')")
+            self._start_functional(inputs, outputs, name, trainable)
             return
         if args and isinstance(args[0], Model):
             args = ()  # super().__init__(self), as old programs write
@@ -41,6 +46,9 @@ class Model(Layer):
             if name is None:
                 name = _engine.unique_name(_engine.to_snake_case(type(self).__name__))
             self._attach(core, name, trainable, None, None)
+            self.__dict__["_graph"] = core
+        if not trainable:
+            self.trainable = False
 
     def __setattr__(self, name, value):
         if name == "stop_training":
@@ -76,19 +84,72 @@ class Model(Layer):
 
     @property
     def inputs(self):
-        return _as_list(_engine.model_inputs(self._core))
+        return _as_list(self._ends()[0])
 
     @property
     def outputs(self):
-        return _as_list(_engine.model_outputs(self._core))
+        return _as_list(self._ends()[1])
 
     @property
     def input(self):
-        return _engine.model_inputs(self._core)
+        found = self._ends()[0]
+        return super().input if found is None else found
 
     @property
     def output(self):
-        return _engine.model_outputs(self._core)
+        found = self._ends()[1]
+        return super().output if found is None else found
+
+    @property
+    def input_shape(self):
+        found = self._ends()[0]
+        return super().input_shape if found is None else shapes_of(found)
+
+    @property
+    def output_shape(self):
+        found = self._ends()[1]
+        return super().output_shape if found is None else shapes_of(found)
+
+    @property
+    def input_names(self):
+        names = _engine.end_names(self._core)
+        return None if names is None else names[0]
+
+    @property
+    def output_names(self):
+        names = _engine.end_names(self._core)
+        return None if names is None else names[1]
+
+    def _check_weights(self):
+        if not self.built and ("build" in type(self).__dict__ or type(self) is Sequential):
+            raise ValueError(f"Weights for model '{self.name}' have not yet been created. Weights are created when the model "
+                             "is first called on inputs or `build()` is called with an `input_shape`.")
+
+    @property
+    def weights(self):
+        self._check_weights()
+        return super().weights
+
+    @property
+    def trainable_weights(self):
+        self._check_weights()
+        return super().trainable_weights
+
+    @property
+    def non_trainable_weights(self):
+        self._check_weights()
+        return super().non_trainable_weights
+
+    def count_params(self):
+        if not self.built:
+            raise ValueError(f"You tried to call `count_params` on layer {self.name}, but the layer isn't built. You can "
+                             f"build it manually via: `{self.name}.build(batch_input_shape)`.")
+        return super().count_params()
+
+    def _ends(self):
+        """What its layers lie between; None and None where they are not known."""
+        core = self.__dict__.get("_graph", self._core)
+        return _engine.model_inputs(core), _engine.model_outputs(core)
 
     # Training
 
@@ -245,7 +306,8 @@ class Model(Layer):
     @classmethod
     def from_config(cls, config, custom_objects=None):
         if cls in (Model, Functional) or "layers" in config and "input_layers" in config:
-            return _wrap_model(_engine.from_config("Functional", config))
+            with CustomObjectScope(custom_objects or {}):
+                return _wrap_model(_engine.from_config("Functional", config))
         return cls(**config)
 
 
@@ -288,6 +350,7 @@ class Sequential(Model):
             _engine.remember(core, self)
         else:
             self._attach(core, core.name, True, None, None)
+            self.__dict__["_graph"] = core
         for layer in layers if isinstance(layers, (list, tuple)) else [] if layers is None else [layers]:
             self.add(layer)
 
@@ -309,8 +372,9 @@ class Sequential(Model):
         if "layers" not in config:
             return cls(**config)
         model = cls(name=config.get("name"))
-        for layer in config["layers"]:
-            model.add(layers_module.deserialize(layer, custom_objects))
+        with CustomObjectScope(custom_objects or {}):
+            for layer in config["layers"]:
+                model.add(layers_module.deserialize(layer))
         return model
 
 
@@ -345,5 +409,34 @@ def _to_numpy(structure):
 
 
 def clone_model(model, input_tensors=None, clone_function=None):
-    """A model of new layers like those of another, with new weights."""
-    return type(model).from_config(model.get_config())
+    """A model of new layers like those of another, with new weights; `clone_function` may give other layers."""
+    if not isinstance(model, Model):
+        raise ValueError(f"Expected `model` argument to be a `Model` instance. Received: model={model}")
+    if clone_function is not None and not callable(clone_function):
+        raise ValueError(f"Expected `layer_fn` argument to be a callable. Received: layer_fn={clone_function}")
+    if not isinstance(model, Sequential) and model._ends()[0] is None:
+        if clone_function is not None or input_tensors is not None:
+            raise ValueError("Expected `model` argument to be a functional `Model` instance, but got a subclassed model "
+                             "instead.")
+        return type(model).from_config(model.get_config())
+    copy = clone_function or _clone
+    given = None if input_tensors is None else _as_list(input_tensors)
+    if isinstance(model, Sequential):
+        start = given or ([] if model._ends()[0] is None else _new_inputs(model))
+        return Sequential([*start, *(copy(layer) for layer in model.layers)], name=model.name)
+    inputs = _engine.model_inputs(model.__dict__.get("_graph", model._core))
+    inputs = pack_sequence_as(inputs, given or _new_inputs(model))
+    made = Model(inputs, _engine.replay(model.__dict__.get("_graph", model._core), inputs, copy), name=model.name)
+    if type(model) not in (Model, Functional):
+        made = type(model)(inputs, made.output, name=model.name)
+    return made
+
+
+def _new_inputs(model):
+    layers = [_engine.history(tensor)[0] for tensor in model.inputs]
+    return [Input(batch_shape=tensor.shape, dtype=tensor.dtype, name=layer.name)
+            for tensor, layer in zip(model.inputs, layers)]
+
+
+def _clone(layer):
+    return clone_model(layer) if isinstance(layer, Model) else type(layer).from_config(layer.get_config())

@@ -1,0 +1,115 @@
+"""Cells that programs write, wrappers, and what layers demand of their inputs."""
+
+import numpy as np
+import pytest
+
+import thalweg as tf
+from thalweg import keras
+from thalweg.keras import layers
+from thalweg.keras.layers import InputSpec
+
+X = tf.ones([2, 4, 3])
+
+
+class Sum(layers.AbstractRNNCell):
+    def __init__(self, units, **kwargs):
+        self.units = units
+        super().__init__(**kwargs)
+
+    @property
+    def state_size(self):
+        return self.units
+
+    def build(self, input_shape):
+        self.kernel = self.add_weight(shape=(input_shape[-1], self.units), initializer="ones", name="kernel")
+
+    def call(self, inputs, states):
+        output = inputs @ self.kernel + states[0]
+        return output, [output]
+
+    def get_config(self):
+        return {**super().get_config(), "units": self.units}
+
+
+class Count(layers.Layer):
+    state_size = [tf.TensorShape([2]), 3]
+
+    def call(self, inputs, states, constants=None):
+        step = 1.0 if constants is None else constants[0]
+        return tf.concat(states, 1), [states[0] + step, states[1] + 2 * step]
+
+    def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
+        return [tf.ones([batch_size, 2], dtype), tf.zeros([batch_size, 3], dtype)]
+
+
+def test_cells_of_programs():
+    layer = layers.RNN(Sum(2))
+    np.testing.assert_array_equal(layer(X), np.full([2, 2], 12.0))
+    np.testing.assert_array_equal(tf.function(layer)(X), np.full([2, 2], 12.0))
+    assert [w.name for w in layer.weights] == ["rnn/sum/kernel:0"]
+    output, *states = layers.RNN(Count(), return_state=True)(X, constants=tf.fill([2, 1], 0.5))
+    assert output.shape == (2, 5) and [s.numpy()[0, 0] for s in states] == [3.0, 4.0]
+    stacked = layers.RNN([Sum(2), layers.LSTMCell(3)], return_sequences=True)(keras.Input((4, 3)))
+    assert stacked.shape == (None, 4, 3)
+    assert Sum(2).get_initial_state(batch_size=3, dtype="float32").shape == (3, 2)
+    again = layers.RNN.from_config(layer.get_config(), custom_objects={"Sum": Sum})
+    assert again.cell.units == 2
+    with pytest.raises(ValueError, match="The RNN cell should have a `state_size` attribute"):
+        layers.RNN(layers.Dense(2))
+    with pytest.raises(NotImplementedError):
+        layers.AbstractRNNCell().state_size
+
+
+def test_wrappers():
+    class Twice(layers.Wrapper):
+        def call(self, x):
+            return 2 * self.layer(x)
+
+    layer = Twice(layers.Dense(2, kernel_initializer="ones"), name="twice")
+    np.testing.assert_array_equal(layer(tf.ones([1, 3])), [[6.0, 6.0]])
+    assert layer.layer.built and len(layer.weights) == 2
+    assert Twice.from_config(layer.get_config()).layer.units == 2
+    assert isinstance(layers.Bidirectional(layers.LSTM(2)), layers.Wrapper) and isinstance(layers.GRU(2), layers.RNN)
+    assert not isinstance(layers.Dense(2), layers.Wrapper)
+    with pytest.raises(ValueError, match="Layer 3 supplied to wrapper is not a supported layer type"):
+        layers.Wrapper(3)
+
+
+class Demanding(layers.Layer):
+    def __init__(self, spec):
+        super().__init__(name="demanding")
+        self.input_spec = spec
+
+    def call(self, x):
+        return x
+
+
+@pytest.mark.parametrize("spec, message", [
+    ({"ndim": 3}, r"expected ndim=3, found ndim=2. Full shape received: \({}, 3\)"),
+    ({"min_ndim": 3}, r"expected min_ndim=3, found ndim=2. Full shape received: \({}, 3\)"),
+    ({"max_ndim": 1}, "expected max_ndim=1, found ndim=2"),
+    ({"axes": {-1: 4}}, r"expected axis -1 of input shape to have value 4, but received input with shape \({}, 3\)"),
+    ({"dtype": "int32"}, "expected dtype=int32, found dtype=<dtype: 'float32'>"),
+    ({"shape": (None, 4)}, r"expected shape=\(None, 4\), found shape=\({}, 3\)")])
+def test_demands_of_a_programs_layer(spec, message):
+    for x, batch in ((tf.ones([2, 3]), 2), (keras.Input((3,)), None)):
+        with pytest.raises(ValueError, match='Input 0 of layer "demanding" is incompatible with the layer: '
+                           + message.replace("{}", str(batch))):
+            Demanding(InputSpec(**spec))(x)
+    assert Demanding(InputSpec(ndim=2))(tf.ones([2, 3])).shape == (2, 3)
+
+
+def test_input_specs():
+    assert repr(InputSpec(shape=(None, 3), dtype=tf.float32)) == "InputSpec(dtype=float32, shape=(None, 3), ndim=2)"
+    assert repr(InputSpec.from_config(InputSpec(ndim=2, axes={1: 2}).get_config())) == "InputSpec(ndim=2, axes={1: 2})"
+    dense = layers.Dense(2)
+    assert repr(dense.input_spec) == "InputSpec(min_ndim=2)"
+    dense(tf.ones([1, 3]))
+    assert repr(dense.input_spec) == "InputSpec(min_ndim=2, axes={-1: 3})"
+    assert repr(keras.Sequential([layers.Dense(2, input_shape=(3,))]).input_spec) == "[InputSpec(shape=(None, 3), ndim=2)]"
+    with pytest.raises(ValueError, match='Layer "demanding" expects 2 input'):
+        Demanding([InputSpec(ndim=2), InputSpec(ndim=2)])(tf.ones([2, 3]))
+    with pytest.raises(TypeError, match="Layer input_spec must be an instance of InputSpec. Got: 2"):
+        Demanding(2)
+    with pytest.raises(ValueError, match="Axis 3 is greater than the maximum allowed value: 1"):
+        InputSpec(ndim=2, axes={3: 1})

@@ -1,0 +1,118 @@
+"""The structure of models: layers, inputs and outputs, calls, copies."""
+
+import numpy as np
+import pytest
+
+import thalweg as tf
+from thalweg import keras
+from thalweg.keras import layers
+
+
+@pytest.fixture
+def model():
+    a, b = keras.Input((3,), name="a"), keras.Input((4,), name="b")
+    both = layers.Add(name="both")([layers.Dense(5, name="left")(a), layers.Dense(5, name="right")(b)])
+    return keras.Model([a, b], [layers.Dense(1, name="one")(both), layers.Dense(2, name="two")(both)], name="m")
+
+
+def test_ends(model):
+    assert model.input_names == ["a", "b"] and model.output_names == ["one", "two"]
+    assert model.input_shape == [(None, 3), (None, 4)] and model.output_shape == [(None, 1), (None, 2)]
+    chain = keras.Sequential([layers.Dense(2, input_shape=(3,), name="d")])
+    assert chain.input_names == ["d_input"] and chain.output_names == ["d"]
+
+    class Mine(keras.Model):
+        pass
+
+    x = keras.Input((3,))
+    mine = Mine(x, layers.Dense(2)(x))
+    assert mine.input_shape == (None, 3) and mine.output_shape == (None, 2) and mine.inputs[0].shape == (None, 3)
+
+
+def test_calls(model):
+    left, both = model.get_layer("left"), model.get_layer("both")
+    assert left.input.shape == (None, 3) and left.get_output_at(0).shape == (None, 5)
+    assert both.input_shape == [(None, 5), (None, 5)] and both.get_output_shape_at(0) == (None, 5)
+    (node,) = both.inbound_nodes
+    assert [layer.name for layer in node.inbound_layers] == ["left", "right"] and node.layer is both
+    with pytest.raises(ValueError, match="Asked to get input at node 3, but the layer has only 1 inbound nodes."):
+        left.get_input_at(3)
+    with pytest.raises(AttributeError, match="Layer n is not connected, no input to return."):
+        layers.Dense(2, name="n").input
+    with pytest.raises(AttributeError, match='The layer "n" has never been called and thus has no defined output shape.'):
+        layers.Dense(2, name="n").output_shape
+    shared = layers.Conv2D(2, 1, name="shared")
+    kept = shared(keras.Input((3, 3, 1))), shared(keras.Input((4, 4, 1)))
+    assert len(kept) == len(shared.inbound_nodes) == 2
+    with pytest.raises(AttributeError, match="has multiple inbound nodes, with different input shapes"):
+        shared.input_shape
+
+
+def test_masks_of_calls():
+    words = layers.Embedding(4, 2, mask_zero=True)
+    encoded = layers.LSTM(3, return_sequences=True)
+    kept = encoded(words(keras.Input((5,))))
+    assert kept.shape == (None, 5, 3)
+    assert words.input_mask is None and words.output_mask.shape == (None, 5) and words.output_mask.dtype == tf.bool
+    assert encoded.input_mask.shape == encoded.get_output_mask_at(0).shape == (None, 5)
+
+
+def test_copies_with_other_layers(model):
+    def frozen(layer):
+        copy = type(layer).from_config(layer.get_config())
+        copy.trainable = False
+        return copy
+
+    copy = keras.models.clone_model(model, clone_function=frozen)
+    assert copy.name == "m" and not copy.trainable_weights and len(copy.weights) == 8
+    assert copy.get_layer("left") is not model.get_layer("left") and copy.input_names == ["a", "b"]
+    other = keras.models.clone_model(model, [keras.Input((3,), name="x"), keras.Input((4,), name="y")])
+    assert other.input_names == ["x", "y"]
+    other.set_weights(model.get_weights())
+    given = [np.ones([2, 3], "float32"), np.ones([2, 4], "float32")]
+    np.testing.assert_array_equal(other(given)[1], model(given)[1])
+    chain = keras.Sequential([layers.Dense(4, input_shape=(3,), name="d"), layers.Dropout(0.5)])
+    wider = keras.models.clone_model(chain, clone_function=lambda layer: layers.Dense(7) if layer.name == "d" else layer)
+    assert wider.output_shape == (None, 7)
+    with pytest.raises(ValueError, match="Expected `layer_fn` argument to be a callable"):
+        keras.models.clone_model(model, clone_function=3)
+
+
+def test_copies_know_the_programs_classes():
+    class Shift(layers.Layer):
+        def __init__(self, by=1.0, **kwargs):
+            super().__init__(**kwargs)
+            self.by = by
+
+        def call(self, x):
+            return x + self.by
+
+        def get_config(self):
+            return {**super().get_config(), "by": self.by}
+
+    x = keras.Input((3,))
+    model = keras.Model(x, tf.nn.relu(Shift(2.0)(x)))
+    for copy in (keras.models.clone_model(model),
+                 keras.Model.from_config(model.get_config(), custom_objects={"Shift": Shift})):
+        np.testing.assert_array_equal(copy(np.zeros([1, 3], "float32")), [[2.0, 2.0, 2.0]])
+
+
+def test_models_without_weights_yet():
+    model = keras.Sequential([layers.Dense(2)], name="late")
+    with pytest.raises(ValueError, match="Weights for model 'late' have not yet been created"):
+        model.weights
+    with pytest.raises(ValueError, match="You tried to call `count_params` on layer late"):
+        model.count_params()
+    assert model.inputs is None and model.input_names is None
+    model.build((None, 3))
+    assert len(model.weights) == 2
+
+
+def test_what_is_given_when_a_model_is_made():
+    x = keras.Input((3,))
+    assert not keras.Model(x, layers.Dense(2)(x), trainable=False).trainable_weights
+    with pytest.raises(TypeError, match="Keyword argument not understood:', 'color'"):
+        keras.Model(x, layers.Dense(2)(x), color=1)
+    with pytest.raises(ValueError, match="Only provide the `shape` OR `batch_input_shape`"):
+        keras.Input((3,), batch_shape=(2, 3))
+    assert keras.Input(tensor=x) is x
