@@ -40,6 +40,12 @@ class Module:
     _TF_MODULE_IGNORED_PROPERTIES = frozenset(("_self_unconditional_checkpoint_dependencies",
                                                "_self_unconditional_dependency_names"))
 
+    _is_thalweg_module = True  # layers look into it
+
+    def _parts(self):
+        """What is looked into, by name."""
+        return vars(self)
+
     def __init__(self, name=None):
         """The name is a Python identifier; without one it is that of the class, my_module for MyModule."""
         if name is None:
@@ -133,7 +139,7 @@ class _Walk:
         self._seen.setdefault(id(module), module)
         submodules = []
         ignored = module._TF_MODULE_IGNORED_PROPERTIES
-        attributes = vars(module)
+        attributes = module._parts()
         for name in sorted(attributes, key=self._key):
             if name in ignored:
                 continue

@@ -1,5 +1,7 @@
 """Layers and models that Python writes, and those of the engine, on one engine."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -428,3 +430,134 @@ def test_cells_give_the_states_to_begin_with():
     assert output.shape == tf.nest.flatten(states)[0].shape == (2, 4)
     with pytest.raises(ValueError, match="batch_size"):
         cell.get_initial_state()
+
+
+def test_options_are_objects_and_can_be_set():
+    layer = layers.Dense(2, activation="relu", kernel_initializer="ones", use_bias=False, kernel_constraint="non_neg")
+    assert layer.activation.__name__ == "relu" and layers.Dense(2).activation.__name__ == "linear"
+    assert isinstance(layer.kernel_initializer, keras.initializers.Ones) and layer.kernel_regularizer is None
+    assert isinstance(layer.kernel_constraint, keras.constraints.NonNeg)
+    x = -tf.ones([1, 3])
+    np.testing.assert_array_equal(layer(x), [[0.0, 0.0]])
+    assert layer.bias is None
+    layer.activation = keras.activations.linear
+    np.testing.assert_array_equal(layer(x), [[-3.0, -3.0]])
+    dropout = layers.Dropout(0.5)
+    dropout.rate = 0.0
+    np.testing.assert_array_equal(dropout(x, training=True), x)
+    with pytest.raises(ValueError, match="expected a value between 0 and 1"):
+        dropout.rate = 2.0
+    own = layers.Dense(2, activation=lambda x: 2 * x)
+    assert own.units == 2 and own.activation(3) == 6
+    assert layers.Conv2D(2, 3).kernel_size == (3, 3) and layers.Conv2D(2, 3).rank == 2
+    assert layers.Bidirectional(layers.LSTM(2)).layer.units == 2
+
+
+def test_arguments_have_keras_places():
+    assert layers.SpatialDropout2D(0.5, "channels_first").data_format == "channels_first"
+    assert layers.Bidirectional(layers.LSTM(2), "sum", None, layers.GRU(2, go_backwards=True)).merge_mode == "sum"
+    assert str(inspect.signature(layers.Dropout)) == "(rate, noise_shape=None, seed=None, **kwargs)"
+    shown = inspect.signature(layers.Dense).parameters
+    assert shown["kernel_initializer"].default == "glorot_uniform" and shown["activation"].default is None
+    with pytest.raises(TypeError, match="positional arguments"):
+        layers.Flatten(None, (3,))
+
+
+def test_weights_to_begin_with():
+    table = np.arange(8.0).reshape(4, 2)
+    model = keras.Sequential([layers.Embedding(4, 2, weights=[table], input_length=1), layers.Flatten()])
+    np.testing.assert_array_equal(model(np.array([[3]])), [[6.0, 7.0]])
+    layer = Linear(2, weights=[np.full([3, 2], 2.0), np.zeros(2)])
+    np.testing.assert_array_equal(layer(tf.ones([1, 3])), [[6.0, 6.0]])
+
+
+def test_penalties_of_outputs():
+    class Passing(layers.Layer):
+        def call(self, x):
+            return x
+
+    x = tf.constant([[1.0, 2.0]])
+    for layer in (Passing(activity_regularizer="l2"), layers.Layer(activity_regularizer="l2")):
+        layer(x)
+        assert [round(float(loss), 4) for loss in layer.losses] == [0.05]
+
+    class Scaled(layers.Dense):
+        pass
+
+    scaled = Scaled(2, kernel_initializer="ones", activity_regularizer="l1")
+    scaled(x)
+    assert [round(float(loss), 4) for loss in scaled.losses] == [0.06]
+
+
+def test_losses_belong_to_the_last_call():
+    class Penalised(layers.Layer):
+        def call(self, x):
+            self.add_loss(tf.reduce_sum(x))
+            return x
+
+    layer = Penalised()
+    for _ in range(2):
+        layer(tf.ones([2]))
+        assert [float(loss) for loss in layer.losses] == [2.0]
+    weight = tf.Variable(1.0)
+    layer.add_loss(lambda: 3 * weight)
+    weight.assign(2.0)
+    assert [float(loss) for loss in layer.losses] == [2.0, 6.0]
+
+
+def test_what_add_weight_takes():
+    layer = layers.Layer(name="l")
+    assert layer.add_weight("a", (2,), initializer=keras.initializers.Ones).numpy().tolist() == [1.0, 1.0]
+    assert layer.add_weight("b", initializer="zeros", dtype="int32", trainable=False).dtype == tf.int32
+    with pytest.raises(TypeError, match="Unknown keyword argument:', 'color'"):
+        layer.add_weight("c", (2,), color=1)
+    assert [w.name for w in layer.weights] == ["a:0", "b:0"]
+
+
+def test_arguments_are_the_configuration_where_none_is_written():
+    class Power(layers.Layer):
+        def __init__(self, exponent, base=1.0):
+            super().__init__()
+            self.exponent, self.base = exponent, base
+
+        def call(self, x):
+            return self.base * x**self.exponent
+
+    layer = Power(2, base=3.0)
+    assert layer.get_config() == {"exponent": 2, "base": 3.0}
+    model = keras.Sequential([keras.Input((1,)), layer])
+    np.testing.assert_array_equal(keras.models.clone_model(model)(tf.fill([1, 1], 2.0)), [[12.0]])
+    with keras.utils.custom_object_scope({"Power": Power}):
+        again = keras.Sequential.from_config(model.get_config())
+    np.testing.assert_array_equal(again(tf.fill([1, 1], 2.0)), [[12.0]])
+
+
+def test_layers_and_modules_hold_each_other():
+    module = tf.Module()
+    module.layer = layers.Dense(2)
+    module.layer(tf.ones([1, 3]))
+    assert [v.name for v in module.trainable_variables] == [w.name for w in module.layer.weights]
+    assert module.submodules == (module.layer,)
+    inner = tf.Module()
+    inner.scale = tf.Variable(1.0)
+    layer = layers.Layer()
+    layer.inner = inner
+    assert len(layer.weights) == 1
+
+
+def test_tensors_show_their_masks():
+    masked = layers.Masking()(tf.constant([[[0.0], [2.0]]]))
+    assert masked._keras_mask.numpy().tolist() == [[False, True]]
+    assert tf.ones([1])._keras_mask is None
+    with pytest.raises(TypeError, match="does not support masking, but was passed an input_mask"):
+        Linear().compute_mask(masked, masked._keras_mask)
+
+
+def test_the_first_argument_may_have_any_name():
+    class Named(layers.Layer):
+        def call(self, image, scale=1.0):
+            return image * scale
+
+    assert float(Named()(image=tf.constant(2.0), scale=3.0)) == 6.0
+    with pytest.raises(ValueError, match="The first argument to `Layer.call` must always be passed."):
+        Named()()

@@ -51,6 +51,7 @@ void define_keras_layers(nb::module_& module) {
            layer.is_trained_as_model = is_model;
            if (engine) {
              layer.policy = engine->policy;
+             layer.activity_regularizer = engine->activity_regularizer;
              layer.autocast = engine->autocast;
            }
            if (!dtype.is_none()) layer.policy = keras::Policy(text_of(dtype));
@@ -88,6 +89,7 @@ void define_keras_layers(nb::module_& module) {
     if (python && python->inner() && !layer->built) {
       keras::detail::CallContext entered(*layer, {}, false);
       python->build_inner(inputs);
+      python->use_initial_weights();
       layer->built = true;
       return;
     }
@@ -117,7 +119,24 @@ void define_keras_layers(nb::module_& module) {
   });
   define(module, "add_loss", [](Core& core, nb::handle loss) {
     if (keras::detail::ShapesOnly::is_on()) return;
-    as_interface<LayerInterface>(core)->losses.push_back(natural_tensor(loss.ptr()));
+    std::shared_ptr<LayerInterface> layer = as_interface<LayerInterface>(core);
+    keras::detail::CallContext* context = keras::detail::CallContext::current();
+    if (context && &context->layer() == layer.get()) keras::add_loss(natural_tensor(loss.ptr()));
+    else layer->losses.push_back(natural_tensor(loss.ptr()));
+  });
+  define(module, "is_being_called", [](Core& core) {
+    keras::detail::CallContext* context = keras::detail::CallContext::current();
+    return context && &context->layer() == core.get().get();
+  });
+  // A loss that a function without arguments gives, asked whenever losses are: it stands among the penalties of weights.
+  define(module, "add_loss_function", [](Core& core, nb::handle function) {
+    const Variable nothing(Tensor(0.0f), {.trainable = false, .name = "nothing"});
+    as_interface<LayerInterface>(core)->regularized.emplace_back(nothing, to_handle<keras::Regularizer>(function));
+  });
+  define(module, "set_initial_weights", [](Core& core, nb::handle values) {
+    auto* python = dynamic_cast<PyLayer*>(core.get().get());
+    if (!python) raise(PyExc_TypeError, "this layer is the engine's own");
+    for (nb::handle item : values) python->initial_weights.push_back(natural_tensor(item.ptr()));
   });
   define(module, "add_metric", [](Core& core, nb::handle metric) {
     auto layer = as_interface<LayerInterface>(core);
@@ -192,6 +211,8 @@ void define_keras_layers(nb::module_& module) {
     else if (what == "trainable") Layer(layer).set_trainable(nb::cast<bool>(value));
     else if (what == "name") layer->name = text_of(value);
     else if (what == "autocast") layer->autocast = nb::cast<bool>(value);
+    else if (auto* python = dynamic_cast<PyLayer*>(layer.get()); python && what == "activity_regularizer")
+      python->set_activity_regularizer(to_handle<keras::Regularizer>(value));
     else raise(PyExc_AttributeError, what);
   });
   define(module, "mask_of", [](nb::handle tensor) {

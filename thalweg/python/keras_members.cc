@@ -58,6 +58,8 @@ nb::object option_of(keras::Object& object, const std::string& name) {
       if (nb::object found = look(options, name); found.is_valid()) return found;
   }
   Value config = object.get_config();
+  // Some options are in no configuration.
+  if (options.rows && options.rows->find(name) && !config.contains(name)) config = options.rows->get(options.object);
   if (!config.is_map() || !config.contains(name)) return {};
   return from_value(Value::map({{name, config[name]}}))[name.c_str()];  // under its name: shapes are tuples
 }

@@ -1,5 +1,8 @@
 #include "thalweg/python/keras_python_layer.h"
 
+#include <utility>
+
+#include "thalweg/graph/init_scope.h"
 #include "thalweg/keras/call_arguments.h"
 #include "thalweg/keras/functional.h"
 #include "thalweg/python/convert.h"
@@ -112,9 +115,10 @@ nb::object marker() {
 Nest PyLayer::call(const Nest& inputs, const CallArgs& args) {
   if (!own_.call) {
     if (inner_) return inner_->call(inputs, args);
+    if (!is_model()) return inputs;
     with_python([&] {
       raise(PyExc_NotImplementedError,
-            "Layer '" + name + "' (" + class_name() + ") has no `call` method: write `def call(self, inputs)`.");
+            "Model '" + name + "' (" + class_name() + ") has no `call` method: write `def call(self, inputs)`.");
     });
   }
   return with_python([&] {
@@ -179,6 +183,12 @@ std::vector<Shape> sizes_of(nb::handle cell, const char* attribute) {
 }
 
 }  // namespace
+
+void PyLayer::use_initial_weights() {
+  if (initial_weights.empty()) return;
+  InitScope outside;  // at once, whatever is being traced
+  keras::Layer(shared_from_this()).set_weights(std::exchange(initial_weights, {}));
+}
 
 std::vector<Shape> PyLayer::state_size() const {
   return inner_ ? inner_->state_size() : sizes_of(me(), "state_size");

@@ -34,11 +34,23 @@ class PyLayer : public keras::LayerInterface, public PythonBacked<keras::LayerIn
     if (!own_.get_config) return inner_ ? inner_->get_config() : keras::Value(keras::Value::Map());
     return with_python([&] { return to_value(me().attr("get_config")()); });
   }
+  /// A class that writes its configuration says all of it.
+  bool has_whole_config() const override { return own_.get_config || LayerInterface::has_whole_config(); }
   void build(const Nest& inputs) override {
     with_python([&] {
       if (own_.build) me().attr("build")(shapes_of(inputs));
       else build_inner(inputs);
     });
+    use_initial_weights();
+  }
+  /// Sets the weights to what was given for them, once.
+  void use_initial_weights();
+  void set_activity_regularizer(const keras::Regularizer& regularizer) {
+    own_activity_regularizer_ = regularizer;
+    activity_regularizer = &own_activity_regularizer_;
+  }
+  void* find_member(std::string_view member, const keras::MemberKind* kind) override {
+    return inner_ ? inner_->find_member(member, kind) : nullptr;
   }
   void build_inner(const Nest& inputs) {
     if (!inner_) return;
@@ -101,6 +113,7 @@ class PyLayer : public keras::LayerInterface, public PythonBacked<keras::LayerIn
 
   std::vector<Variable> weights;                               // made by add_weight, in that order
   std::optional<std::vector<keras::InputSpec>> own_input_spec;  // set by the program
+  std::vector<Tensor> initial_weights;                          // what they are set to once they are built
 
  private:
   Nest step(const char* method, const Nest& data) {
@@ -139,6 +152,7 @@ class PyLayer : public keras::LayerInterface, public PythonBacked<keras::LayerIn
 
   std::shared_ptr<keras::LayerInterface> inner_;
   Overrides own_;
+  keras::Regularizer own_activity_regularizer_;
   mutable std::deque<Variable> kept_variables_;  // parts point to them until the next time
   mutable std::deque<keras::Layer> kept_layers_;
   mutable std::deque<keras::Metric> kept_metrics_;

@@ -1,4 +1,5 @@
 // The named attributes and methods of Tensor.
+#include "thalweg/core/companion.h"
 #include "thalweg/core/complex.h"
 #include "thalweg/core/error.h"
 #include "thalweg/core/format.h"
@@ -163,7 +164,22 @@ PyMethodDef methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
+PyObject* get_mask(PyObject* self, void*) {
+  return guarded([&] { return wrap(companion_of(tensor_of(self))); });
+}
+int set_mask(PyObject* self, PyObject* mask, void*) {
+  const bool is_none = !mask || mask == Py_None;
+  PyObject* done = guarded([&] {
+    set_companion(tensor_of(self), is_none ? Tensor() : natural_tensor(mask));
+    return Py_NewRef(Py_None);
+  });
+  if (!done) return -1;
+  Py_DECREF(done);
+  return 0;
+}
+
 PyGetSetDef attributes[] = {
+    {"_keras_mask", get_mask, set_mask, "The mask that layers of Keras left on it, or None.", nullptr},
     {"dtype", get_dtype, nullptr, "The DType of the elements.", nullptr},
     {"shape", get_shape, nullptr, "The TensorShape.", nullptr},
     {"ndim", get_ndim, nullptr, "The number of dimensions.", nullptr},

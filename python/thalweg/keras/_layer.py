@@ -6,6 +6,7 @@ import inspect
 import numpy as np
 
 from thalweg._module import Module
+from thalweg._name_scope import name_scope
 from thalweg.dtypes import as_dtype
 from thalweg.keras import _nodes
 from thalweg.keras._input_spec import InputSpec
@@ -17,6 +18,10 @@ from thalweg.specs import TensorSpec
 
 _METHODS = ("build", "call", "compute_mask", "compute_output_shape", "get_config", "get_initial_state", "reset_states",
             "train_step", "test_step", "predict_step")
+
+
+# Weights that layers may be told to do without, and the option that says so.
+_WEIGHT_OPTIONS = {"bias": "use_bias", "gamma": "scale", "beta": "center"}
 
 
 def _overrides(cls):
@@ -31,12 +36,24 @@ def _overrides(cls):
             takes = tuple(inspect.signature(cls.call).parameters)
         except (TypeError, ValueError):
             pass
+    found["first"] = takes[1] if len(takes) > 1 else "inputs"
     found["arguments"] = takes[2:]
+    found["get_config"] |= _has_own_arguments(cls)
     found["takes_training"] = "training" in takes
     found["takes_mask"] = "mask" in takes
     found["takes_constants"] = "constants" in takes
     found["supports_masking"] = False
     return found
+
+
+def _has_own_arguments(cls):
+    """Whether the constructor that a program wrote takes more than those of every layer."""
+    if cls.__init__ in (Layer.__init__, object.__init__) or cls.__dict__.get("_engine_name") or cls._is_model:
+        return False
+    known = {"self", "trainable", "name", "dtype", "dynamic", "args", "kwargs"}
+    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    parameters = inspect.signature(cls.__init__).parameters.values()
+    return cls._engine_name is None and any(p.name not in known and p.kind not in kinds for p in parameters)
 
 
 def _of_engine(method):
@@ -64,12 +81,23 @@ class Layer(Described, Module, metaclass=abc.ABCMeta):
         super().__init_subclass__(**kwargs)
         cls._overrides = _overrides(cls)
 
+    def __new__(cls, *args, **kwargs):
+        made = super().__new__(cls)
+        if cls._overrides["get_config"] and getattr(cls.get_config, "_is_engine", False):
+            try:
+                given = inspect.signature(cls.__init__).bind(made, *args, **kwargs).arguments
+            except TypeError:  # which the constructor says itself
+                given = {}
+            made.__dict__["_arguments"] = {key: value for key, value in list(given.items())[1:] if key != "kwargs"}
+            made._arguments.update(given.get("kwargs", {}))
+        return made
+
     def __init__(self, trainable=True, name=None, dtype=None, dynamic=False, **kwargs):
         allowed = {"input_dim", "input_shape", "batch_input_shape", "batch_size", "weights", "activity_regularizer",
                    "autocast", "implementation", "experimental_autocast", "input_length"}
         for key in kwargs:
             if key not in allowed:
-                raise TypeError(f"Keyword argument not understood: {key}")
+                raise TypeError(f"('Keyword argument not understood:', '{key}')")
         if isinstance(trainable, Layer) or not isinstance(trainable, (bool, np.bool_, int)):
             trainable = True  # super().__init__(self), as old programs write
         shape = kwargs.get("batch_input_shape")
@@ -81,9 +109,11 @@ class Layer(Described, Module, metaclass=abc.ABCMeta):
         if "autocast" in kwargs:
             _engine.layer_set(self._core, "autocast", bool(kwargs["autocast"]))
         if kwargs.get("activity_regularizer") is not None:
-            from thalweg.keras import regularizers
-            self.activity_regularizer = regularizers.get(kwargs["activity_regularizer"])
-        self._initial_weights = kwargs.get("weights")
+            self.activity_regularizer = kwargs["activity_regularizer"]
+        if kwargs.get("weights") is not None:
+            _engine.set_initial_weights(self._core, kwargs["weights"])
+        if dynamic:
+            self.dynamic = True
 
     def _attach(self, inner, name, trainable, dtype, shape):
         """Makes the engine's counterpart of an object of a class that Python writes."""
@@ -122,13 +152,14 @@ class Layer(Described, Module, metaclass=abc.ABCMeta):
             if self._engine_name != type(self).__name__:
                 config["name"] = _engine.unique_name(_engine.to_snake_case(type(self).__name__))
         core = _engine.make("layer", self._engine_name, config)
-        if type(self).__dict__.get("_engine_name") is not None:
+        if type(self).__dict__.get("_engine_name") is not None and weights is None:
             self.__dict__["_core"] = core
             _engine.remember(core, self)
         else:
             self._attach(core, core.name, config.get("trainable", True), config.get("dtype"),
                          config.get("batch_input_shape"))
-        self._initial_weights = weights
+        if weights is not None:
+            _engine.set_initial_weights(self._core, weights)
 
     def __setattr__(self, name, value):
         if name in ("trainable", "built") and "_core" in self.__dict__:
@@ -180,16 +211,43 @@ class Layer(Described, Module, metaclass=abc.ABCMeta):
     def supports_masking(self, value):
         self.__dict__["_supports_masking"] = bool(value)
 
-    def __call__(self, inputs=None, *args, **kwargs):
+    @property
+    def activity_regularizer(self):
+        """What is added to the losses for each output."""
+        if "_activity_regularizer" in self.__dict__:
+            return self._activity_regularizer
+        return _engine.member(self._core, "activity_regularizer") if "activity_regularizer" in self._options else None
+
+    @activity_regularizer.setter
+    def activity_regularizer(self, value):
+        from thalweg.keras import regularizers
+        value = regularizers.get(value)
+        if not _engine.set_member(self._core, "activity_regularizer", value):
+            _engine.layer_set(self._core, "activity_regularizer", value)
+            self.__dict__["_activity_regularizer"] = value
+
+    def __getattr__(self, name):
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            option = _WEIGHT_OPTIONS.get(name)
+            if option in self._options and self.built and not _engine.member(self._core, option):
+                return None  # a weight that the layer was told to do without
+            raise
+
+    def _parts(self):
+        return {"_layers": _engine.layers(self._core), "_weights": self.weights}
+
+    def __call__(self, *args, **kwargs):
         if "_core" not in self.__dict__:
             raise RuntimeError("It looks like you are subclassing `Model` and you forgot to call `super().__init__()`. "
                                "Always start with this line.")
-        if inputs is None and not args:
-            for first in ("inputs", "query", "x"):
-                if first in kwargs:
-                    inputs = kwargs.pop(first)
-                    break
-        return _engine.call(self._core, inputs, args, kwargs)
+        if args:
+            return _engine.call(self._core, args[0], args[1:], kwargs)
+        for first in (self._overrides["first"], "inputs", "query", "x"):
+            if first in kwargs:
+                return _engine.call(self._core, kwargs.pop(first), (), kwargs)
+        raise ValueError("The first argument to `Layer.call` must always be passed.")
 
     @_of_engine
     def call(self, inputs, *args, **kwargs):
@@ -202,30 +260,55 @@ class Layer(Described, Module, metaclass=abc.ABCMeta):
     def add_weight(self, name=None, shape=None, dtype=None, initializer=None, regularizer=None, trainable=None,
                    constraint=None, use_resource=None, synchronization=None, aggregation=None, **kwargs):
         """A variable that belongs to this layer."""
+        from thalweg.keras import constraints, initializers, regularizers
+        for key in kwargs:
+            if key not in ("collections", "experimental_autocast", "caching_device", "getter", "layout",
+                           "experimental_enable_variable_lifting"):
+                raise TypeError(f"('Unknown keyword argument:', '{key}')")
         if isinstance(name, (tuple, list, TensorShape)):  # add_weight(shape, ...)
             name, shape = (shape if isinstance(shape, str) else None), name
+        if trainable is None:
+            trainable = getattr(synchronization, "name", None) != "ON_READ"
         return _engine.add_weight(self._core, () if shape is None else shape, {
-            "name": name, "dtype": None if dtype is None else as_dtype(dtype), "initializer": initializer,
-            "regularizer": regularizer, "trainable": trainable, "constraint": constraint,
+            "name": name, "dtype": None if dtype is None else as_dtype(dtype),
+            "initializer": initializers.get(initializer), "regularizer": regularizers.get(regularizer),
+            "trainable": trainable, "constraint": constraints.get(constraint),
             "autocast": bool(kwargs.get("experimental_autocast", True))})
 
     add_variable = add_weight
 
     def add_loss(self, losses, **kwargs):
+        """Adds tensors, or functions without arguments, to the losses: in `call` those of this call."""
+        kwargs.pop("inputs", None)
+        if kwargs:
+            raise TypeError(f"Unknown keyword arguments: {kwargs.keys()}")
         for loss in losses if isinstance(losses, (list, tuple)) else [losses]:
-            _engine.add_loss(self._core, loss() if callable(loss) else loss)
+            if not callable(loss):
+                _engine.add_loss(self._core, loss)
+            elif _engine.is_being_called(self._core):
+                _engine.add_loss(self._core, loss())
+            else:
+                _engine.add_loss_function(self._core, lambda _, loss=loss: loss())
+
+    def add_update(self, updates):
+        """Nothing: variables are assigned where `call` does so."""
 
     def add_metric(self, value, name=None, **kwargs):
+        """Shows a value, its mean over the batches; a metric among the attributes is shown anyway."""
         from thalweg.keras import metrics
         known = self.__dict__.setdefault("_added_metrics", {})
         if isinstance(value, metrics.Metric):
-            metric = value
-        else:
-            metric = known.get(name)
-            if metric is None:
-                metric = known[name] = metrics.Mean(name=name)
-                _engine.add_metric(self._core, metric)
-            metric.update_state(value)
+            return
+        if name is None:
+            if self.metrics:  # the value is what one of them gave
+                return
+            raise ValueError("Please provide a name for your metric like `self.add_metric(tf.reduce_sum(inputs), "
+                             "name='mean_activation')`")
+        metric = known.get(name)
+        if metric is None:
+            metric = known[name] = metrics.Mean(name=name)
+            _engine.add_metric(self._core, metric)
+        metric.update_state(value)
 
     @property
     def weights(self):
@@ -269,6 +352,8 @@ class Layer(Described, Module, metaclass=abc.ABCMeta):
         return _engine.count_params(self._core)
 
     def compute_mask(self, inputs, mask=None):
+        if not self._is_model and not self.supports_masking and any(one is not None for one in flatten(mask)):
+            raise TypeError(f"Layer {self.name} does not support masking, but was passed an input_mask: {mask}")
         return _engine.compute_mask(self._core, inputs, mask)
 
     compute_mask._is_engine = True
@@ -283,6 +368,9 @@ class Layer(Described, Module, metaclass=abc.ABCMeta):
 
     @_of_engine
     def get_config(self):
+        """What makes another one like it. A class of a program that does not write it is made with the same arguments."""
+        if getattr(type(self).get_config, "_is_engine", False) and type(self)._overrides["get_config"]:
+            return dict(self._arguments)
         return _engine.layer_config(self._core)
 
     @classmethod
@@ -371,6 +459,16 @@ class Layer(Described, Module, metaclass=abc.ABCMeta):
             for deeper in layer.submodules:
                 found.setdefault(id(deeper), deeper)
         return tuple(found.values())
+
+    def _flatten_layers(self, recursive=True, include_self=True):
+        if include_self:
+            yield self
+        yield from self.submodules if recursive else _engine.layers(self._core)
+
+    @property
+    def name_scope(self):
+        """The tf.name_scope of its name."""
+        return name_scope(self.name)
 
     def compute_output_signature(self, input_signature):
         """The TensorSpecs of its outputs for inputs of these."""

@@ -70,7 +70,10 @@ for _base, _derived in ((Wrapper, ("Bidirectional", "SpectralNormalization", "Ti
                         (_classes["Dropout"], ("SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D"))):
     for _name in _derived:
         _base.register(_classes[_name])
-for _class in _classes.values():
+for _name, _class in _classes.items():
+    for _rank in (1, 2, 3):
+        if "Conv" in _name and f"{_rank}D" in _name:
+            _class.rank = _rank
     _class._options = frozenset(p.name for p in _class._parameters) - _COMMON
 globals().update({name: cls for name, cls in _classes.items()
                   if name not in ("ConvLSTMCell", "SlicingOpLambda", "TFOpLambda")})
@@ -95,6 +98,15 @@ def _get_initial_state(self, inputs=None, batch_size=None, dtype=None):
 for _name in ("SimpleRNNCell", "GRUCell", "LSTMCell", "StackedRNNCells"):
     _classes[_name].get_initial_state = _of_engine(_get_initial_state)
     _classes[_name]._has_bare_state = _name in ("SimpleRNNCell", "GRUCell")
+
+
+def _get_initial_state_for(self, inputs):
+    """The states that these sequences begin with, in a list."""
+    return _engine.initial_state(self.cell._core, inputs, None, None)
+
+
+for _name in ("RNN", "GRU", "LSTM", "SimpleRNN"):
+    _classes[_name].get_initial_state = _of_engine(_get_initial_state_for)
 
 
 def _merge(name):
