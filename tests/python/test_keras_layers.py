@@ -561,3 +561,21 @@ def test_the_first_argument_may_have_any_name():
     assert float(Named()(image=tf.constant(2.0), scale=3.0)) == 6.0
     with pytest.raises(ValueError, match="The first argument to `Layer.call` must always be passed."):
         Named()()
+
+
+def test_arguments_that_only_keras_has():
+    image = tf.ones([1, 2, 2, 2, 1])
+    assert layers.Conv3DTranspose(2, 2, 1, "valid", None, None, (1, 1, 1), "relu")(image).shape == (1, 3, 3, 3, 2)
+    with pytest.raises(ValueError, match="has no dilation_rate but"):
+        layers.Conv3DTranspose(2, 2, dilation_rate=2)
+    with pytest.raises(ValueError, match="has no sparse but False"):
+        layers.Embedding(4, 2, sparse=True)
+    assert layers.InputLayer(None, None, None, tf.ones([2, 3])).get_config()["batch_input_shape"] == (2, 3)
+    assert layers.experimental.preprocessing.Rescaling is layers.Rescaling
+
+
+def test_serialized_layers():
+    layer = layers.Dense(2, name="d")
+    assert list(layers.serialize(layer, use_legacy_format=True)) == ["class_name", "config"]
+    assert layers.serialize(layer)["registered_name"] is None
+    assert layers.deserialize(layers.serialize(layer)).get_config() == layer.get_config()

@@ -69,6 +69,7 @@ class Layer(Described, Module, metaclass=abc.ABCMeta):
     _is_model = False
     _overrides = None
     _options = frozenset()  # names of what the engine's class can be told
+    _fixed = {}  # arguments that can have these values only
     dynamic = False
     stateful = False
 
@@ -131,6 +132,9 @@ class Layer(Described, Module, metaclass=abc.ABCMeta):
         batch_size = None if "batch_size" in own else config.pop("batch_size", None)
         for ignored in ("autocast", "dynamic"):
             config.pop(ignored, None)
+        for name, only in self._fixed.items():
+            if config.pop(name, only[0]) not in only:
+                raise ValueError(f"{type(self).__name__} of this library has no {name} but {only[0]}.")
         shape = config.pop("batch_input_shape", None)
         if "input_dim" in config and "input_dim" not in own:
             shape = (batch_size, config.pop("input_dim"))

@@ -1,10 +1,13 @@
 """Layers."""
 
+import types as _types
+
 from thalweg.keras._input import Input
 from thalweg.keras._input_spec import InputSpec
 from thalweg.keras._lambda import Lambda
 from thalweg.keras._layer import Layer, _of_engine
-from thalweg.keras._objects import CustomObjectScope, _engine, find_custom, make_classes, register_kind
+from thalweg.keras._objects import CustomObjectScope as _Scope, Parameter as _Parameter, _engine, find_custom as _find_custom
+from thalweg.keras._objects import make_classes as _make_classes, register_kind as _register_kind, signature_of as _signature_of
 from thalweg.keras._recurrent import AbstractRNNCell
 from thalweg.keras._wrapper import Wrapper
 
@@ -29,7 +32,7 @@ def _is_by_name(name, parameter):
     return name != "InputLayer" and parameter in _COMMON or parameter in _BY_NAME.get(name, ())
 
 
-_classes = make_classes("layer", Layer, __name__, _is_by_name)
+_classes = _make_classes("layer", Layer, __name__, _is_by_name)
 for _name in ("Functional", "Lambda", "Model", "Sequential"):
     _classes.pop(_name, None)
 
@@ -48,7 +51,7 @@ class RNN(_classes["RNN"]):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        with CustomObjectScope(custom_objects or {}):
+        with _Scope(custom_objects or {}):
             return cls(deserialize(config["cell"]), **{key: value for key, value in config.items() if key != "cell"})
 
 
@@ -61,7 +64,32 @@ class Bidirectional(_classes["Bidirectional"]):
         super().__init__(layer, merge_mode=merge_mode, weights=weights, backward_layer=backward_layer, **kwargs)
 
 
-_classes |= {"RNN": RNN, "Bidirectional": Bidirectional}
+class InputLayer(_classes["InputLayer"]):
+    """What a model begins with."""
+
+    _engine_name = "InputLayer"
+
+    def __init__(self, input_shape=None, batch_size=None, dtype=None, input_tensor=None, sparse=None, name=None, ragged=None,
+                 type_spec=None, **kwargs):
+        like = input_tensor if input_tensor is not None else type_spec
+        if like is not None:
+            kwargs["batch_input_shape"], dtype = tuple(like.shape), like.dtype
+        given = {"input_shape": input_shape, "batch_size": batch_size, "dtype": dtype, "sparse": sparse, "name": name,
+                 "ragged": ragged}
+        super().__init__(**{key: value for key, value in given.items() if value is not None}, **kwargs)
+
+
+def _add_argument(name, place, argument, only):
+    """An argument of Keras's that has its place and can be no other than these here; the first is the default."""
+    cls = _classes[name]
+    cls._fixed = {argument: only}
+    cls._parameters = (*cls._parameters[:place], _Parameter(argument, False, only[0]), *cls._parameters[place:])
+    cls.__init__.__signature__ = _signature_of(cls._parameters)
+
+
+_add_argument("Conv3DTranspose", 6, "dilation_rate", ((1, 1, 1), [1, 1, 1], 1))
+_add_argument("Embedding", 8, "sparse", (False,))
+_classes |= {"RNN": RNN, "Bidirectional": Bidirectional, "InputLayer": InputLayer}
 # What isinstance says of Keras's classes.
 for _base, _derived in ((Wrapper, ("Bidirectional", "SpectralNormalization", "TimeDistributed")),
                         (RNN, ("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "GRU", "LSTM", "SimpleRNN")),
@@ -155,18 +183,21 @@ for _name in ("SlicingOpLambda", "TFOpLambda"):
     _classes[_name].from_config = classmethod(_of_op)
 
 
-register_kind("layer", _classes, _default)
+_register_kind("layer", _classes, _default)
 
 
-def serialize(layer):
-    return {"class_name": type(layer).__name__, "config": layer.get_config()}
+def serialize(layer, use_legacy_format=False):
+    """The class and the configuration of a layer."""
+    if use_legacy_format or not isinstance(layer, Layer):
+        return {"class_name": type(layer).__name__, "config": layer.get_config()}
+    return _engine.serialize("layer", layer)
 
 
-def deserialize(config, custom_objects=None):
+def deserialize(config, custom_objects=None, use_legacy_format=False):
     """A layer from its configuration."""
     from thalweg.keras import models
     name = config["class_name"]
-    custom = find_custom(config.get("registered_name") or name, custom_objects) or find_custom(name, custom_objects)
+    custom = _find_custom(config.get("registered_name") or name, custom_objects) or _find_custom(name, custom_objects)
     if custom is not None:
         return custom.from_config(config["config"])
     if name in ("Sequential", "Functional", "Model"):
@@ -176,3 +207,11 @@ def deserialize(config, custom_objects=None):
         raise ValueError(f"Unknown layer: '{name}'. Please ensure you are using a `keras.utils.custom_object_scope` and "
                          "that this object is included in the scope.")
     return _classes[name].from_config(config["config"])
+
+
+_PREPROCESSING = ("CategoryEncoding", "CenterCrop", "Discretization", "HashedCrossing", "Hashing", "Normalization",
+                  "Rescaling", "Resizing")
+# Where layers stood before they were found good.
+experimental = _types.SimpleNamespace(
+    EinsumDense=_classes["EinsumDense"],
+    preprocessing=_types.SimpleNamespace(**{name: _classes[name] for name in _PREPROCESSING}))
