@@ -579,3 +579,22 @@ def test_serialized_layers():
     assert list(layers.serialize(layer, use_legacy_format=True)) == ["class_name", "config"]
     assert layers.serialize(layer)["registered_name"] is None
     assert layers.deserialize(layers.serialize(layer)).get_config() == layer.get_config()
+
+
+def test_weights_come_in_the_order_in_which_they_were_made():
+    class Mixed(layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self.w = tf.Variable(1.0)
+            self.b = self.add_weight(initializer="zeros")
+            self.c = tf.Variable(2.0)
+
+        def call(self, x):
+            return x * self.w + self.b
+
+    layer = Mixed()
+    assert layer.weights == [layer.w, layer.b, layer.c]
+    del layer.c
+    assert len(layer.weights) == 2
+    layer.w = tf.Variable(3.0)
+    assert layer.weights == [layer.b, layer.w]

@@ -1,5 +1,7 @@
 """The structure of models: layers, inputs and outputs, calls, copies."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -59,13 +61,13 @@ def test_masks_of_calls():
 
 def test_copies_with_other_layers(model):
     def frozen(layer):
-        copy = type(layer).from_config(layer.get_config())
-        copy.trainable = False
-        return copy
+        made = type(layer).from_config(layer.get_config())
+        made.trainable = False
+        return made
 
-    copy = keras.models.clone_model(model, clone_function=frozen)
-    assert copy.name == "m" and not copy.trainable_weights and len(copy.weights) == 8
-    assert copy.get_layer("left") is not model.get_layer("left") and copy.input_names == ["a", "b"]
+    clone = keras.models.clone_model(model, clone_function=frozen)
+    assert clone.name == "m" and not clone.trainable_weights and len(clone.weights) == 8
+    assert clone.get_layer("left") is not model.get_layer("left") and clone.input_names == ["a", "b"]
     other = keras.models.clone_model(model, [keras.Input((3,), name="x"), keras.Input((4,), name="y")])
     assert other.input_names == ["x", "y"]
     other.set_weights(model.get_weights())
@@ -92,9 +94,9 @@ def test_copies_know_the_programs_classes():
 
     x = keras.Input((3,))
     model = keras.Model(x, tf.nn.relu(Shift(2.0)(x)))
-    for copy in (keras.models.clone_model(model),
+    for made in (keras.models.clone_model(model),
                  keras.Model.from_config(model.get_config(), custom_objects={"Shift": Shift})):
-        np.testing.assert_array_equal(copy(np.zeros([1, 3], "float32")), [[2.0, 2.0, 2.0]])
+        np.testing.assert_array_equal(made(np.zeros([1, 3], "float32")), [[2.0, 2.0, 2.0]])
 
 
 def test_models_without_weights_yet():
@@ -116,3 +118,22 @@ def test_what_is_given_when_a_model_is_made():
     with pytest.raises(ValueError, match="Only provide the `shape` OR `batch_input_shape`"):
         keras.Input((3,), batch_shape=(2, 3))
     assert keras.Input(tensor=x) is x
+
+
+def test_what_models_refuse():
+    with pytest.raises(ValueError, match="All layers in a Sequential model should have a single output tensor"):
+        keras.Sequential([layers.LSTM(2, return_state=True, input_shape=(3, 2)), layers.Dense(2)])
+    x = keras.Input((3,))
+    with pytest.raises(ValueError, match='The name "x" is used 2 times in the model. All layer names should be unique.'):
+        keras.Model(x, layers.Dense(2, name="x")(layers.Dense(2, name="x")(x)))
+
+
+def test_deep_copies_have_the_same_weights(model):
+    other = copy.deepcopy(model)
+    assert other.get_layer("left") is not model.get_layer("left")
+    for ours, theirs in zip(other.get_weights(), model.get_weights(), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    dense = layers.Dense(2)
+    dense(tf.ones([1, 3]))
+    np.testing.assert_array_equal(copy.deepcopy(dense).kernel, dense.kernel)
+    assert dense.get_build_config() == {"input_shape": (1, 3)}

@@ -273,12 +273,12 @@ FunctionalModel::FunctionalModel(const Nest& inputs, const Nest& outputs) : inpu
     const int count = used[base]++;
     output_names_.push_back(count == 0 ? base : base + "_" + std::to_string(count));
   }
-  std::set<std::string> names;
-  for (const Layer& layer : layers_)
-    if (!names.insert(layer.name()).second)
-      throw ValueError("The name \"" + layer.name() +
-                       "\" is used by several layers in the model. All layer names "
-                       "should be unique.");
+  std::map<std::string, int> names;
+  for (const Layer& layer : layers_) ++names[layer.name()];
+  for (const auto& [layer_name, count] : names)
+    if (count > 1)
+      throw ValueError("The name \"" + layer_name + "\" is used " + std::to_string(count) +
+                       " times in the model. All layer names should be unique.");
 }
 
 void FunctionalModel::list_parts(module::Parts& parts) const {

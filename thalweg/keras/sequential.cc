@@ -8,7 +8,14 @@ namespace thalweg::keras {
 
 void SequentialModel::connect(const Tensor& input) {
   Tensor x = input;
-  for (const Layer& layer : layers_) x = layer(x);
+  for (const Layer& layer : layers_) {
+    const Nest outputs = layer.invoke(x);
+    if (!outputs.is_tensor())
+      throw ValueError(
+          "All layers in a Sequential model should have a single output tensor. For multi-output layers, use the "
+          "functional API.");
+    x = outputs.tensor();
+  }
   input_ = input;
   graph_ = std::make_shared<FunctionalModel>(Nest(input), Nest(x));
   graph_->name = name;

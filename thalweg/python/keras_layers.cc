@@ -114,9 +114,15 @@ void define_keras_layers(nb::module_& module) {
     how.autocast = Flag(nb::cast<bool>(given("autocast")));
     Variable made = keras::detail::make_weight(*layer, to_shape(shape.ptr()), how);
     if (variable_of(made.handle()).name().empty()) variable_of(made.handle()).rename("Variable");
-    if (auto* python = dynamic_cast<PyLayer*>(layer.get())) python->weights.push_back(made);
+    if (auto* python = dynamic_cast<PyLayer*>(layer.get())) python->track(made, true);
     return wrap_variable_object(made);
   });
+  // A variable that became an attribute.
+  define(module, "track", [](Core& core, nb::handle variable) {
+    if (auto* python = dynamic_cast<PyLayer*>(core.get().get())) python->track(to_variable(variable), false);
+  });
+  define(module, "build_config",
+         [](Core& core) { return from_value(as_interface<LayerInterface>(core)->build_config()); });
   define(module, "add_loss", [](Core& core, nb::handle loss) {
     if (keras::detail::ShapesOnly::is_on()) return;
     std::shared_ptr<LayerInterface> layer = as_interface<LayerInterface>(core);

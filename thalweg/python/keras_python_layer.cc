@@ -184,6 +184,14 @@ std::vector<Shape> sizes_of(nb::handle cell, const char* attribute) {
 
 }  // namespace
 
+void PyLayer::track(const Variable& variable, bool is_own) {
+  nb::object attributes = me().attr("__dict__");
+  std::erase_if(tracked_, [&](const Tracked& one) { return !one.is_own && !is_attribute(one.variable, attributes); });
+  for (const Tracked& one : tracked_)
+    if (is_same(one.variable, variable)) return;
+  tracked_.push_back({variable, is_own});
+}
+
 void PyLayer::use_initial_weights() {
   if (initial_weights.empty()) return;
   InitScope outside;  // at once, whatever is being traced

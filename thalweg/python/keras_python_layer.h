@@ -97,8 +97,10 @@ class PyLayer : public keras::LayerInterface, public PythonBacked<keras::LayerIn
     kept_variables_.clear();
     kept_layers_.clear();
     kept_metrics_.clear();
-    for (const Variable& v : weights) parts(std::to_string(parts.list().size()), kept_variables_.emplace_back(v));
     nb::object attributes = me().attr("__dict__");
+    for (const Tracked& one : tracked_)
+      if (one.is_own || is_attribute(one.variable, attributes))
+        parts(std::to_string(parts.list().size()), kept_variables_.emplace_back(one.variable));
     for (auto [key, item] : nb::cast<nb::dict>(attributes)) {
       std::string name = text_of(nb::str(key));
       if (!name.starts_with("_core")) look(name, item, parts, 0);
@@ -111,13 +113,24 @@ class PyLayer : public keras::LayerInterface, public PythonBacked<keras::LayerIn
   std::vector<Tensor> get_initial_state(const Tensor& inputs, const Tensor& batch_size, DType state_dtype) override;
   bool takes_bare_state() const override { return inner_ && !own_.call && inner_->takes_bare_state(); }
 
-  std::vector<Variable> weights;                               // made by add_weight, in that order
+  /// Weights are listed in the order in which they were made by add_weight, or became attributes.
+  void track(const Variable& variable, bool is_own);
+
   std::optional<std::vector<keras::InputSpec>> own_input_spec;  // set by the program
   std::vector<Tensor> initial_weights;                          // what they are set to once they are built
 
  private:
   Nest step(const char* method, const Nest& data) {
     return with_python([&] { return to_nest(nb::object(me().attr(method)(from_nest(data)))); });
+  }
+  struct Tracked {
+    Variable variable;
+    bool is_own;  // made by add_weight; others count while they are attributes
+  };
+  static bool is_attribute(const Variable& variable, nb::handle attributes) {
+    for (auto [key, item] : nb::borrow<nb::dict>(attributes))
+      if (is_variable(item.ptr()) && is_same(to_variable(item), variable)) return true;
+    return false;
   }
   bool is_listed(const Variable& variable) const {
     for (const Variable& other : kept_variables_)
@@ -152,6 +165,7 @@ class PyLayer : public keras::LayerInterface, public PythonBacked<keras::LayerIn
 
   std::shared_ptr<keras::LayerInterface> inner_;
   Overrides own_;
+  std::vector<Tracked> tracked_;
   keras::Regularizer own_activity_regularizer_;
   mutable std::deque<Variable> kept_variables_;  // parts point to them until the next time
   mutable std::deque<keras::Layer> kept_layers_;

@@ -7,6 +7,7 @@ import numpy as np
 
 from thalweg._module import Module
 from thalweg._name_scope import name_scope
+from thalweg._thalweg import VariableBase
 from thalweg.dtypes import as_dtype
 from thalweg.keras import _nodes
 from thalweg.keras._input_spec import InputSpec
@@ -172,6 +173,8 @@ class Layer(Described, Module, metaclass=abc.ABCMeta):
         if name in self._options and "_core" in self.__dict__ and _engine.set_member(self._core, name, value):
             return
         object.__setattr__(self, name, value)
+        if isinstance(value, VariableBase) and "_core" in self.__dict__:
+            _engine.track(self._core, value)
 
     @property
     def name(self):
@@ -380,6 +383,25 @@ class Layer(Described, Module, metaclass=abc.ABCMeta):
     @classmethod
     def from_config(cls, config):
         return cls(**config)
+
+    def get_build_config(self):
+        """What it was built for, or None."""
+        return _engine.build_config(self._core)
+
+    def build_from_config(self, config):
+        if config.get("input_shape") is not None:
+            self.build(config["input_shape"])
+
+    def _copy(self):
+        """Another one like it, with new weights."""
+        return type(self).from_config(self.get_config())
+
+    def __deepcopy__(self, memo):
+        copy = memo[id(self)] = self._copy()
+        if self.built and not copy.built:
+            copy.build_from_config(self.get_build_config() or {})
+        copy.set_weights(self.get_weights())
+        return copy
 
     @property
     def input_spec(self):

@@ -63,6 +63,10 @@ class Bidirectional(_classes["Bidirectional"]):
     def __init__(self, layer, merge_mode="concat", weights=None, backward_layer=None, **kwargs):
         super().__init__(layer, merge_mode=merge_mode, weights=weights, backward_layer=backward_layer, **kwargs)
 
+    return_sequences = property(lambda self: self.forward_layer.return_sequences)
+    return_state = property(lambda self: self.forward_layer.return_state)
+    stateful = property(lambda self: self.forward_layer.stateful)
+
 
 class InputLayer(_classes["InputLayer"]):
     """What a model begins with."""

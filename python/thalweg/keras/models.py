@@ -146,6 +146,9 @@ class Model(Layer):
                              f"build it manually via: `{self.name}.build(batch_input_shape)`.")
         return super().count_params()
 
+    def _copy(self):
+        return clone_model(self)
+
     def _ends(self):
         """What its layers lie between; None and None where they are not known."""
         core = self.__dict__.get("_graph", self._core)
@@ -419,7 +422,7 @@ def clone_model(model, input_tensors=None, clone_function=None):
             raise ValueError("Expected `model` argument to be a functional `Model` instance, but got a subclassed model "
                              "instead.")
         return type(model).from_config(model.get_config())
-    copy = clone_function or _clone
+    copy = clone_function or (lambda layer: layer._copy())
     given = None if input_tensors is None else _as_list(input_tensors)
     if isinstance(model, Sequential):
         start = given or ([] if model._ends()[0] is None else _new_inputs(model))
@@ -436,7 +439,3 @@ def _new_inputs(model):
     layers = [_engine.history(tensor)[0] for tensor in model.inputs]
     return [Input(batch_shape=tensor.shape, dtype=tensor.dtype, name=layer.name)
             for tensor, layer in zip(model.inputs, layers)]
-
-
-def _clone(layer):
-    return clone_model(layer) if isinstance(layer, Model) else type(layer).from_config(layer.get_config())
