@@ -137,3 +137,49 @@ def test_deep_copies_have_the_same_weights(model):
     dense(tf.ones([1, 3]))
     np.testing.assert_array_equal(copy.deepcopy(dense).kernel, dense.kernel)
     assert dense.get_build_config() == {"input_shape": (1, 3)}
+
+
+def test_configurations_of_subclassed_models():
+    class Net(keras.Model):
+        def __init__(self, units=2):
+            super().__init__()
+            self.dense = layers.Dense(units)
+
+        def call(self, x):
+            return self.dense(x)
+
+    assert Net(units=3).get_config() == {"units": 3}
+    assert keras.models.clone_model(Net(3))(tf.ones([1, 2])).shape == (1, 3)
+
+    class Known(keras.Model):
+        def __init__(self):
+            x = keras.Input((3,))
+            super().__init__(inputs=x, outputs=layers.Dense(2)(x))
+
+    class Trained(keras.Model):
+        def train_step(self, data):
+            return {}
+
+    x = keras.Input((3,))
+    trained = Trained(x, layers.Dense(2)(x))
+    assert Known().get_config() == {} and "layers" in trained.get_config()
+    assert isinstance(keras.models.clone_model(trained), Trained)
+    assert keras.models.clone_model(Known()).output_shape == (None, 2)
+
+
+def test_a_class_may_change_what_a_cell_of_the_library_gives():
+    class Doubled(layers.LSTMCell):
+        def call(self, inputs, states, training=None):
+            output, states = super().call(inputs, states, training=training)
+            return 2 * output, states
+
+    class Mine(layers.LSTM):
+        pass
+
+    x = tf.ones([1, 2, 3])
+    keras.utils.set_random_seed(1)
+    once = layers.RNN(layers.LSTMCell(2))(x)
+    keras.utils.set_random_seed(1)
+    np.testing.assert_allclose(layers.RNN(Doubled(2))(x), 2 * once, rtol=1e-6)
+    with keras.utils.custom_object_scope({"Mine": Mine}):
+        assert layers.Bidirectional(Mine(2))(x).shape == (1, 4)

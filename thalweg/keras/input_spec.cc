@@ -39,8 +39,8 @@ void check(const LayerInterface& layer, size_t i, const InputSpec& spec, const T
   if (spec.min_ndim >= 0 && shape.rank() < spec.min_ndim)
     throw ValueError(head + "expected min_ndim=" + std::to_string(spec.min_ndim) + found + full);
   if (spec.dtype != DType::invalid && x.dtype() != spec.dtype)
-    throw ValueError(head + "expected dtype=" + std::string(name_of(spec.dtype)) +
-                     ", found dtype=<dtype: '" + std::string(name_of(x.dtype())) + "'>");
+    throw ValueError(head + "expected dtype=" + std::string(name_of(spec.dtype)) + ", found dtype=<dtype: '" +
+                     std::string(name_of(x.dtype())) + "'>");
   for (const auto& [axis, size] : spec.axes) {
     if (axis >= shape.rank() || axis < -shape.rank()) continue;
     if (size >= 0 && shape[axis] >= 0 && shape[axis] != size)

@@ -134,7 +134,8 @@ void define_keras_layers(nb::module_& module) {
     keras::detail::CallContext* context = keras::detail::CallContext::current();
     return context && &context->layer() == core.get().get();
   });
-  // A loss that a function without arguments gives, asked whenever losses are: it stands among the penalties of weights.
+  // A loss that a function without arguments gives, asked whenever losses are: it stands among the penalties of
+  // weights.
   define(module, "add_loss_function", [](Core& core, nb::handle function) {
     const Variable nothing(Tensor(0.0f), {.trainable = false, .name = "nothing"});
     as_interface<LayerInterface>(core)->regularized.emplace_back(nothing, to_handle<keras::Regularizer>(function));
@@ -179,9 +180,10 @@ void define_keras_layers(nb::module_& module) {
     Value config =
         Value::map({{"name", layer->name}, {"trainable", layer->trainable}, {"dtype", to_value(layer->policy)}});
     if (layer->batch_input_shape) config.set("batch_input_shape", keras::to_value(*layer->batch_input_shape));
-    if (python->inner())
-      for (const auto& [key, value] : python->inner()->get_config().map())
-        if (key != "name" && key != "trainable" && key != "dtype" && key != "input_shape") config.set(key, value);
+    const Value own =
+        python->inner() ? python->inner()->get_config() : Value(Value::Map());  // the loop does not keep it
+    for (const auto& [key, value] : own.map())
+      if (key != "name" && key != "trainable" && key != "dtype" && key != "input_shape") config.set(key, value);
     return from_value(config);
   });
   define(module, "compute_output_shape", [](Core& core, nb::handle shapes) {

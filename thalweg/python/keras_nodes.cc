@@ -92,7 +92,8 @@ void define_keras_nodes(nb::module_& module) {
     return from_nest(again.run([&](const Layer& old) {
       nb::object made = nb::borrow(copy)(from_object(old.pointer(), "layer"));
       auto found = std::dynamic_pointer_cast<LayerInterface>(to_object(made));
-      if (!found) raise(PyExc_TypeError, "a layer was expected in place of '" + old.name() + "', got " + repr_of(made.ptr()));
+      if (!found)
+        raise(PyExc_TypeError, "a layer was expected in place of '" + old.name() + "', got " + repr_of(made.ptr()));
       return Layer(found);
     }));
   });

@@ -198,9 +198,7 @@ void PyLayer::use_initial_weights() {
   keras::Layer(shared_from_this()).set_weights(std::exchange(initial_weights, {}));
 }
 
-std::vector<Shape> PyLayer::state_size() const {
-  return inner_ ? inner_->state_size() : sizes_of(me(), "state_size");
-}
+std::vector<Shape> PyLayer::state_size() const { return inner_ ? inner_->state_size() : sizes_of(me(), "state_size"); }
 Shape PyLayer::output_size() const {
   if (inner_) return inner_->output_size();
   const std::vector<Shape> sizes = sizes_of(me(), "output_size");
@@ -212,9 +210,9 @@ std::vector<Tensor> PyLayer::get_initial_state(const Tensor& inputs, const Tenso
                   : LayerInterface::get_initial_state(inputs, batch_size, state_dtype);
   return with_python([&] {
     nb::object batch = batch_size.is_symbolic() ? nb::steal(wrap(batch_size)) : nb::int_(batch_size.item<int64_t>());
-    nb::object states = me().attr("get_initial_state")(nb::arg("inputs") = nb::steal(wrap(inputs)),
-                                                       nb::arg("batch_size") = batch,
-                                                       nb::arg("dtype") = nb::steal(wrap_dtype(state_dtype)));
+    nb::object states =
+        me().attr("get_initial_state")(nb::arg("inputs") = nb::steal(wrap(inputs)), nb::arg("batch_size") = batch,
+                                       nb::arg("dtype") = nb::steal(wrap_dtype(state_dtype)));
     return to_nest(states).flatten();
   });
 }

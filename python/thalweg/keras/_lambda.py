@@ -50,7 +50,8 @@ class Lambda(Layer):
     def get_config(self):
         function, kind, module = _write(self.function)
         config = {"function": function, "function_type": kind, "module": module}
-        shape, kind, module = _write(self._output_shape) if callable(self._output_shape) else (self._output_shape, "raw", None)
+        stated = self._output_shape
+        shape, kind, module = _write(stated) if callable(stated) else (stated, "raw", None)
         config |= {"output_shape": shape, "output_shape_type": kind, "output_shape_module": module}
         if self.mask is not None:
             config["mask"], config["mask_type"], config["mask_module"] = _write(self.mask)

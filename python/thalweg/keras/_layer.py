@@ -48,13 +48,14 @@ def _overrides(cls):
 
 
 def _has_own_arguments(cls):
-    """Whether the constructor that a program wrote takes more than those of every layer."""
-    if cls.__init__ in (Layer.__init__, object.__init__) or cls.__dict__.get("_engine_name") or cls._is_model:
+    """Whether the constructor that a program wrote takes other arguments than those of every layer."""
+    if cls._engine_name is not None or getattr(cls.__init__, "_is_engine", False):
         return False
-    known = {"self", "trainable", "name", "dtype", "dynamic", "args", "kwargs"}
-    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     parameters = inspect.signature(cls.__init__).parameters.values()
-    return cls._engine_name is None and any(p.name not in known and p.kind not in kinds for p in parameters)
+    known = {"self", "trainable", "name", "dtype", "dynamic"}
+    kinds = {p.kind for p in parameters}
+    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return several[1] not in kinds or any(p.name not in known and p.kind not in several for p in parameters)
 
 
 def _of_engine(method):
@@ -94,6 +95,7 @@ class Layer(Described, Module, metaclass=abc.ABCMeta):
             made._arguments.update(given.get("kwargs", {}))
         return made
 
+    @_of_engine
     def __init__(self, trainable=True, name=None, dtype=None, dynamic=False, **kwargs):
         allowed = {"input_dim", "input_shape", "batch_input_shape", "batch_size", "weights", "activity_regularizer",
                    "autocast", "implementation", "experimental_autocast", "input_length"}
@@ -376,7 +378,7 @@ class Layer(Described, Module, metaclass=abc.ABCMeta):
     @_of_engine
     def get_config(self):
         """What makes another one like it. A class of a program that does not write it is made with the same arguments."""
-        if getattr(type(self).get_config, "_is_engine", False) and type(self)._overrides["get_config"]:
+        if "_arguments" in self.__dict__:
             return dict(self._arguments)
         return _engine.layer_config(self._core)
 

@@ -2,12 +2,12 @@
 
 import types as _types
 
+from thalweg.keras import _objects
 from thalweg.keras._input import Input
 from thalweg.keras._input_spec import InputSpec
 from thalweg.keras._lambda import Lambda
 from thalweg.keras._layer import Layer, _of_engine
-from thalweg.keras._objects import CustomObjectScope as _Scope, Parameter as _Parameter, _engine, find_custom as _find_custom
-from thalweg.keras._objects import make_classes as _make_classes, register_kind as _register_kind, signature_of as _signature_of
+from thalweg.keras._objects import _engine
 from thalweg.keras._recurrent import AbstractRNNCell
 from thalweg.keras._wrapper import Wrapper
 
@@ -32,7 +32,7 @@ def _is_by_name(name, parameter):
     return name != "InputLayer" and parameter in _COMMON or parameter in _BY_NAME.get(name, ())
 
 
-_classes = _make_classes("layer", Layer, __name__, _is_by_name)
+_classes = _objects.make_classes("layer", Layer, __name__, _is_by_name)
 for _name in ("Functional", "Lambda", "Model", "Sequential"):
     _classes.pop(_name, None)
 
@@ -51,7 +51,7 @@ class RNN(_classes["RNN"]):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        with _Scope(custom_objects or {}):
+        with _objects.CustomObjectScope(custom_objects or {}):
             return cls(deserialize(config["cell"]), **{key: value for key, value in config.items() if key != "cell"})
 
 
@@ -87,8 +87,8 @@ def _add_argument(name, place, argument, only):
     """An argument of Keras's that has its place and can be no other than these here; the first is the default."""
     cls = _classes[name]
     cls._fixed = {argument: only}
-    cls._parameters = (*cls._parameters[:place], _Parameter(argument, False, only[0]), *cls._parameters[place:])
-    cls.__init__.__signature__ = _signature_of(cls._parameters)
+    cls._parameters = (*cls._parameters[:place], _objects.Parameter(argument, False, only[0]), *cls._parameters[place:])
+    cls.__init__.__signature__ = _objects.signature_of(cls._parameters)
 
 
 _add_argument("Conv3DTranspose", 6, "dilation_rate", ((1, 1, 1), [1, 1, 1], 1))
@@ -187,7 +187,7 @@ for _name in ("SlicingOpLambda", "TFOpLambda"):
     _classes[_name].from_config = classmethod(_of_op)
 
 
-_register_kind("layer", _classes, _default)
+_objects.register_kind("layer", _classes, _default)
 
 
 def serialize(layer, use_legacy_format=False):
@@ -201,7 +201,8 @@ def deserialize(config, custom_objects=None, use_legacy_format=False):
     """A layer from its configuration."""
     from thalweg.keras import models
     name = config["class_name"]
-    custom = _find_custom(config.get("registered_name") or name, custom_objects) or _find_custom(name, custom_objects)
+    registered = config.get("registered_name") or name
+    custom = _objects.find_custom(registered, custom_objects) or _objects.find_custom(name, custom_objects)
     if custom is not None:
         return custom.from_config(config["config"])
     if name in ("Sequential", "Functional", "Model"):

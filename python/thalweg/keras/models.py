@@ -21,6 +21,7 @@ class Model(Layer):
 
     _is_model = True
 
+    @_of_engine
     def __init__(self, *args, **kwargs):
         if _is_functional_call(args, kwargs):
             inputs = args[0] if args else kwargs.pop("inputs")
@@ -122,8 +123,8 @@ class Model(Layer):
 
     def _check_weights(self):
         if not self.built and ("build" in type(self).__dict__ or type(self) is Sequential):
-            raise ValueError(f"Weights for model '{self.name}' have not yet been created. Weights are created when the model "
-                             "is first called on inputs or `build()` is called with an `input_shape`.")
+            raise ValueError(f"Weights for model '{self.name}' have not yet been created. Weights are created when the "
+                             "model is first called on inputs or `build()` is called with an `input_shape`.")
 
     @property
     def weights(self):
@@ -430,7 +431,7 @@ def clone_model(model, input_tensors=None, clone_function=None):
     inputs = _engine.model_inputs(model.__dict__.get("_graph", model._core))
     inputs = pack_sequence_as(inputs, given or _new_inputs(model))
     made = Model(inputs, _engine.replay(model.__dict__.get("_graph", model._core), inputs, copy), name=model.name)
-    if type(model) not in (Model, Functional):
+    if type(model) not in (Model, Functional) and "_arguments" not in model.__dict__:
         made = type(model)(inputs, made.output, name=model.name)
     return made
 
