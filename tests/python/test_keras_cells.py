@@ -113,3 +113,26 @@ def test_input_specs():
         Demanding(2)
     with pytest.raises(ValueError, match="Axis 3 is greater than the maximum allowed value: 1"):
         InputSpec(ndim=2, axes={3: 1})
+
+
+@pytest.mark.parametrize("made, sizes", [
+    (lambda: layers.LSTM(2, stateful=True), [2, 2]), (lambda: layers.GRU(3, stateful=True), [3]),
+    (lambda: layers.RNN([layers.LSTMCell(2), Sum(3)], stateful=True), [2, 2, 3])])
+def test_states_that_are_kept(made, sizes):
+    layer = made()
+    assert layer.stateful and layer.states == [None] * len(sizes)
+    layer(X)
+    assert [state.numpy().shape for state in layer.states] == [(2, size) for size in sizes]
+    layer.reset_states([np.ones([2, size]) for size in sizes])
+    assert [state.numpy().sum() for state in layer.states] == [2.0 * size for size in sizes]
+    layer.reset_states()
+    assert not any(state.numpy().any() for state in layer.states)
+    with pytest.raises(ValueError, match="states, but it received 4 state values"):
+        layer.reset_states([X] * 4)
+
+
+def test_sizes_of_states():
+    assert layers.LSTMCell(3).state_size == [3, 3] and layers.GRUCell(3).state_size == layers.GRUCell(3).output_size == 3
+    with pytest.raises(AttributeError, match="Layer must be stateful."):
+        layers.LSTM(2).reset_states()
+    assert layers.LSTM(2).get_initial_state(X)[0].shape == (2, 2)

@@ -128,6 +128,8 @@ class THALWEG_API LayerInterface : public Object, public std::enable_shared_from
 
   /// Whether its configuration holds its own members alone, without the options of every layer.
   virtual bool has_whole_config() const { return is_network(); }
+  /// What a stateful layer keeps from call to call; none before the first one.
+  virtual std::vector<Variable> kept_states() const { return {}; }
 
   bool trainable = true, built = false;
   bool is_trained_as_model = false;  // a struct behind the handle Model
@@ -257,6 +259,10 @@ template <class T> class LayerInterface::Adapt : public Adapter<LayerInterface, 
   }
   void reset_states() override {
     if constexpr (requires { this->object.reset_states(); }) this->object.reset_states();
+  }
+  std::vector<Variable> kept_states() const override {
+    if constexpr (requires { this->object.states.variables(); }) return this->object.states.variables();
+    else return LayerInterface::kept_states();
   }
   std::vector<Shape> state_size() const override {
     if constexpr (requires { detail::to_sizes(this->object.state_size()); })

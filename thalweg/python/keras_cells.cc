@@ -15,6 +15,17 @@ void define_keras_cells(nb::module_& module) {
     if (!dtype.is_none()) options.dtype = to_dtype(dtype.ptr());
     return from_nest(Nest::of(cell.get_initial_state(options)));
   });
+  // The shapes of the states of a cell, and of its output, without the batch.
+  define(module, "state_sizes", [](Core& core) {
+    std::vector<Tensor> states;
+    for (const Shape& size : as_interface<keras::LayerInterface>(core)->state_size())
+      states.push_back(keras::detail::stand_in(DType::float32, size));
+    return shapes_of(Nest::of(states));
+  });
+  define(module, "output_size",
+         [](Core& core) { return nb::steal(wrap_shape(as_interface<keras::LayerInterface>(core)->output_size())); });
+  define(module, "kept_states",
+         [](Core& core) { return from_variables(as_interface<keras::LayerInterface>(core)->kept_states()); });
 }
 
 }  // namespace thalweg::python

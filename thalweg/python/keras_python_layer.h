@@ -81,6 +81,9 @@ class PyLayer : public keras::LayerInterface, public PythonBacked<keras::LayerIn
     if (own_.reset_states) with_python([&] { me().attr("reset_states")(); });
     else if (inner_) inner_->reset_states();
   }
+  std::vector<Variable> kept_states() const override {
+    return inner_ ? inner_->kept_states() : std::vector<Variable>();
+  }
   bool is_network() const override { return inner_ && inner_->is_network() && !own_.call; }
   bool takes_named_arguments() const override { return own_.call || (inner_ && inner_->takes_named_arguments()); }
   bool is_model() const override { return is_trained_as_model || (inner_ && inner_->is_model()); }

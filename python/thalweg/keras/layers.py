@@ -132,6 +132,46 @@ for _name in ("SimpleRNNCell", "GRUCell", "LSTMCell", "StackedRNNCells"):
     _classes[_name]._has_bare_state = _name in ("SimpleRNNCell", "GRUCell")
 
 
+def _size(shape):
+    return shape[0] if shape.rank == 1 else shape
+
+
+def _state_size(self):
+    """The size of its state, or those of several in a list."""
+    sizes = [_size(shape) for shape in _engine.state_sizes(self._core)]
+    return sizes[0] if type(self)._has_bare_state else sizes
+
+
+for _name in ("SimpleRNNCell", "GRUCell", "LSTMCell", "StackedRNNCells"):
+    _classes[_name].state_size = property(_state_size)
+    _classes[_name].output_size = property(lambda self: _size(_engine.output_size(self._core)))
+
+
+def _states(self):
+    """The states that a stateful layer has kept; None for each where there are none yet."""
+    return _engine.kept_states(self._core) or [None] * len(_engine.state_sizes(self.cell._core))
+
+
+def _reset_states(self, states=None):
+    """Forgets the states, or goes on with these."""
+    if not self.stateful:
+        raise AttributeError("Layer must be stateful.")
+    if states is None:
+        return _engine.reset_states(self._core)
+    kept, given = _engine.kept_states(self._core), list(states) if isinstance(states, (list, tuple)) else [states]
+    if len(given) != len(kept):
+        raise ValueError(f"Layer {self.name} expects {len(kept)} states, but it received {len(given)} state values. "
+                         f"States received: {states}")
+    for variable, value in zip(kept, given):
+        variable.assign(value)
+
+
+for _name in ("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "GRU", "LSTM", "RNN", "SimpleRNN"):
+    _classes[_name].states = property(_states)
+    _classes[_name].reset_states = _of_engine(_reset_states)
+    _classes[_name].stateful = property(lambda self: _engine.member(self._core, "stateful"))
+
+
 def _get_initial_state_for(self, inputs):
     """The states that these sequences begin with, in a list."""
     return _engine.initial_state(self.cell._core, inputs, None, None)

@@ -21,6 +21,7 @@ class KeptStates {
   bool defined() const { return !variables_.empty(); }
   /// Begins with these zeros, whose shapes must be known.
   void make(const std::vector<Tensor>& zeros);
+  const std::vector<Variable>& variables() const { return variables_; }
   std::vector<Tensor> values() const;
   void assign(const std::vector<Tensor>& states) const;
   void reset() const;
