@@ -525,6 +525,12 @@ def test_arguments_are_the_configuration_where_none_is_written():
 
     layer = Power(2, base=3.0)
     assert layer.get_config() == {"exponent": 2, "base": 3.0}
+
+    class Named(Power):
+        def __init__(self, exponent, **kwargs):
+            layers.Layer.__init__(self, **kwargs)
+
+    assert Named(2, name="n").get_config() == {"name": "n", "trainable": True, "dtype": "float32", "exponent": 2}
     model = keras.Sequential([keras.Input((1,)), layer])
     np.testing.assert_array_equal(keras.models.clone_model(model)(tf.fill([1, 1], 2.0)), [[12.0]])
     with keras.utils.custom_object_scope({"Power": Power}):
@@ -598,3 +604,23 @@ def test_weights_come_in_the_order_in_which_they_were_made():
     assert len(layer.weights) == 2
     layer.w = tf.Variable(3.0)
     assert layer.weights == [layer.b, layer.w]
+
+
+def test_layers_that_are_given_are_held_once():
+    class Around(layers.Layer):
+        def __init__(self, inner):
+            super().__init__()
+            self.inner = inner
+
+        def call(self, x):
+            return self.inner(x)
+
+    class Forgetful(layers.Layer):
+        def __init__(self, inner):
+            super().__init__()
+
+    dense = layers.Dense(2)
+    around = Around(dense)
+    around(tf.ones([1, 3]))
+    assert around.submodules == (dense,) and len(around.weights) == 2 and not Forgetful(dense).weights
+    assert len(list(around._flatten_layers())) == 2

@@ -87,12 +87,16 @@ class Layer(Described, Module, metaclass=abc.ABCMeta):
     def __new__(cls, *args, **kwargs):
         made = super().__new__(cls)
         if cls._overrides["get_config"] and getattr(cls.get_config, "_is_engine", False):
+            signature = inspect.signature(cls.__init__)
+            parameters = signature.parameters
             try:
-                given = inspect.signature(cls.__init__).bind(made, *args, **kwargs).arguments
+                given = signature.bind(made, *args, **kwargs).arguments
             except TypeError:  # which the constructor says itself
                 given = {}
-            made.__dict__["_arguments"] = {key: value for key, value in list(given.items())[1:] if key != "kwargs"}
-            made._arguments.update(given.get("kwargs", {}))
+            several = {p.name for p in parameters.values() if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
+            # Under a name that is not searched for layers.
+            made.__dict__["_core_arguments"] = {key: value for key, value in list(given.items())[1:]
+                                                if key not in several}
         return made
 
     @_of_engine
@@ -378,9 +382,11 @@ class Layer(Described, Module, metaclass=abc.ABCMeta):
     @_of_engine
     def get_config(self):
         """What makes another one like it. A class of a program that does not write it is made with the same arguments."""
-        if "_arguments" in self.__dict__:
-            return dict(self._arguments)
-        return _engine.layer_config(self._core)
+        if "_core_arguments" not in self.__dict__:
+            return _engine.layer_config(self._core)
+        taken = inspect.signature(type(self).__init__).parameters
+        common = {} if self._is_model else _engine.layer_config(self._core)
+        return {**{key: value for key, value in common.items() if key in taken or "kwargs" in taken}, **self._core_arguments}
 
     @classmethod
     def from_config(cls, config):
