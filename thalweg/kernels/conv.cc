@@ -42,10 +42,8 @@ void forward(const ConvShape& s, const T* in, const T* filter, T* out, const Epi
     return real_gemm<T>(rows, s.out_channels, s.in_channels, {in, s.in_channels, 1}, {filter, s.out_channels, 1}, out,
                         s.out_channels, false, false, epilogue, kept);
   if constexpr (std::is_same_v<T, float>) {
-    if (winograd_allowed && (engine_forward(s, true, in, filter, out, epilogue, kept) ||
-                             winograd_forward(s, in, filter, out, epilogue, kept)))
-      return;
-    if (!prefers_columns(s) && engine_forward(s, false, in, filter, out, epilogue, kept)) return;
+    if (winograd_allowed && winograd_forward(s, in, filter, out, epilogue, kept)) return;
+    if (!prefers_columns(s) && engine_forward(s, in, filter, out, epilogue, kept)) return;
   }
   if (is_depthwise(s)) return depthwise_forward(s, in, filter, out, epilogue);
   columns_forward(s, in, filter, out, epilogue, kept);
@@ -57,10 +55,8 @@ template <class T> void backward_input(const ConvShape& s, const T* filter, cons
     return real_gemm<T>(rows, s.in_channels, s.out_channels, {out_grad, s.out_channels, 1}, {filter, 1, s.out_channels},
                         in_grad, s.in_channels, false, false);
   if constexpr (std::is_same_v<T, float>) {
-    if (winograd_allowed && (engine_backward_input(s, true, filter, out_grad, in_grad) ||
-                             winograd_backward_input(s, filter, out_grad, in_grad)))
-      return;
-    if (engine_backward_input(s, false, filter, out_grad, in_grad)) return;
+    if (winograd_allowed && winograd_backward_input(s, filter, out_grad, in_grad)) return;
+    if (engine_backward_input(s, filter, out_grad, in_grad)) return;
   }
   if (is_depthwise(s)) return depthwise_backward_input(s, filter, out_grad, in_grad);
   columns_backward_input(s, filter, out_grad, in_grad);
@@ -72,10 +68,8 @@ template <class T> void backward_filter(const ConvShape& s, const T* in, const T
     return real_gemm<T>(s.in_channels, s.out_channels, rows, {in, 1, s.in_channels}, {out_grad, s.out_channels, 1},
                         filter_grad, s.out_channels, false, false);
   if constexpr (std::is_same_v<T, float>) {
-    if (winograd_allowed && (engine_backward_filter(s, true, in, out_grad, filter_grad) ||
-                             winograd_backward_filter(s, in, out_grad, filter_grad)))
-      return;
-    if (engine_backward_filter(s, false, in, out_grad, filter_grad)) return;
+    if (winograd_allowed && winograd_backward_filter(s, in, out_grad, filter_grad)) return;
+    if (engine_backward_filter(s, in, out_grad, filter_grad)) return;
   }
   if (is_depthwise(s)) return depthwise_backward_filter(s, in, out_grad, filter_grad);
   columns_backward_filter(s, in, out_grad, filter_grad);

@@ -17,17 +17,6 @@ using onednn::Method;
 using onednn::Pass;
 using Found = std::shared_ptr<const Convolution>;
 
-// The rule is fixed, so that every run chooses alike. oneDNN 2 has Winograd kernels for AVX-512 only; it pays for
-// 3x3 windows, 32 channels on both sides and either several images or a large map.
-bool suits_winograd(const ConvShape& s) {
-  if (isa != avx512 || s.groups != 1 || s.in[0] != 1 || s.filter[0] != 1) return false;
-  for (int axis = 1; axis < 3; ++axis)
-    if (s.filter[axis] != 3 || s.strides[axis] != 1 || s.dilations[axis] != 1 || s.pads_before[axis] > 1 ||
-        s.pad_after(axis) > 1)
-      return false;
-  return s.in_channels >= 32 && s.out_channels >= 32 && (s.batch >= 4 || s.out_pixels() >= 28 * 28);
-}
-
 /// A part of the batch, and of the output rows where there are few images.
 struct Slice {
   ConvShape shape;
@@ -83,9 +72,9 @@ bool add_bands(const ConvShape& s, std::vector<Slice>& slices) {
 }
 
 // Slices share one packed filter, so all of them must want the same order of it: same pass, channels and method.
-bool prepare(Pass pass, bool winograd, std::vector<Slice>& slices) {
+bool prepare(Pass pass, std::vector<Slice>& slices) {
   for (Slice& slice : slices) {
-    slice.convolution = onednn::find_convolution(pass, winograd ? Method::winograd : Method::direct, slice.shape);
+    slice.convolution = onednn::find_convolution(pass, Method::direct, slice.shape);
     if (!slice.convolution) return false;
     if (!slice.convolution->same_filter(*slices[0].convolution)) return false;
   }
@@ -119,36 +108,30 @@ bool run_slices(std::vector<Slice>& slices, const float* filter, float* in, floa
 }
 }  // namespace
 
-bool engine_forward(const ConvShape& s, bool winograd, const float* in, const float* filter, float* out,
-                    const Epilogue* epilogue, KeptFilter* kept) {
-  if (winograd && !suits_winograd(s)) return false;
+bool engine_forward(const ConvShape& s, const float* in, const float* filter, float* out, const Epilogue* epilogue,
+                    KeptFilter* kept) {
   std::vector<Slice> slices;
-  if (s.batch < 8 && s.image_work() > 16e6 && !winograd && add_bands(s, slices) &&
-      prepare(Pass::forward, winograd, slices))
+  if (s.batch < 8 && s.image_work() > 16e6 && add_bands(s, slices) && prepare(Pass::forward, slices))
     return run_slices(slices, filter, const_cast<float*>(in), out, epilogue, kept);
   slices.clear();
   add_images(s, images_per_slice(s, 32), slices);
-  if (!prepare(Pass::forward, winograd, slices)) return false;
+  if (!prepare(Pass::forward, slices)) return false;
   return run_slices(slices, filter, const_cast<float*>(in), out, epilogue, kept);
 }
 
-bool engine_backward_input(const ConvShape& s, bool winograd, const float* filter, const float* out_grad,
-                           float* in_grad) {
-  if (winograd && !suits_winograd(s)) return false;
+bool engine_backward_input(const ConvShape& s, const float* filter, const float* out_grad, float* in_grad) {
   std::vector<Slice> slices;
   add_images(s, images_per_slice(s, 32), slices);
-  if (!prepare(Pass::backward_input, winograd, slices)) return false;
+  if (!prepare(Pass::backward_input, slices)) return false;
   return run_slices(slices, filter, in_grad, const_cast<float*>(out_grad));
 }
 
-bool engine_backward_filter(const ConvShape& s, bool winograd, const float* in, const float* out_grad,
-                            float* filter_grad) {
-  if (winograd && !suits_winograd(s)) return false;
+bool engine_backward_filter(const ConvShape& s, const float* in, const float* out_grad, float* filter_grad) {
   std::vector<Slice> slices;
   // Every slice sums into a filter of its own: fewer of them where filters are large.
   const int64_t most = s.filter_size() > 1'000'000 ? 4 : 8;
   add_images(s, images_per_slice(s, most), slices);
-  if (!prepare(Pass::backward_filter, winograd, slices)) return false;
+  if (!prepare(Pass::backward_filter, slices)) return false;
   const int64_t size = slices[0].convolution->packed_size(), count = static_cast<int64_t>(slices.size());
   float* partial = scratch<float>(Scratch::partial, size * count);
   parallel_chunks(count, 1, [&](int64_t begin, int64_t end) {

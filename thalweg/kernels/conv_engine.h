@@ -7,13 +7,10 @@
 namespace thalweg::kernels {
 
 /// Activations lie as [batch, spatial..., channels]. False where the engine has no fast kernel: nothing was written.
-/// `winograd` asks for the engine's Winograd kernels, which only some versions and machines have, and nothing else.
 /// An epilogue and what is kept of the filter may be null.
-bool engine_forward(const ConvShape& shape, bool winograd, const float* in, const float* filter, float* out,
-                    const Epilogue* epilogue, KeptFilter* kept);
-bool engine_backward_input(const ConvShape& shape, bool winograd, const float* filter, const float* out_grad,
-                           float* in_grad);
-bool engine_backward_filter(const ConvShape& shape, bool winograd, const float* in, const float* out_grad,
-                            float* filter_grad);
+bool engine_forward(const ConvShape& shape, const float* in, const float* filter, float* out, const Epilogue* epilogue,
+                    KeptFilter* kept);
+bool engine_backward_input(const ConvShape& shape, const float* filter, const float* out_grad, float* in_grad);
+bool engine_backward_filter(const ConvShape& shape, const float* in, const float* out_grad, float* filter_grad);
 
 }  // namespace thalweg::kernels

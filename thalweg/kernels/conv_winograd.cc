@@ -13,18 +13,23 @@ namespace thalweg::kernels {
 namespace {
 
 // A tile of output is 4x4, of input 6x6, and 36 products stand between them (Lavin and Gray, 2015):
-// out = A^T [(G filter G^T) . (B^T in B)] A. All transforms work on eight channels at a time.
+// out = A^T [(G filter G^T) . (B^T in B)] A. All transforms work on eight or sixteen channels at a time.
 constexpr int64_t points = 36;
-using Vector [[gnu::vector_size(32)]] = float;
-constexpr int64_t lanes = 8;
+using Eight [[gnu::vector_size(32)]] = float;
+using Sixteen [[gnu::vector_size(64)]] = float;
+template <class V> constexpr int64_t lanes = sizeof(V) / sizeof(float);
 
-[[gnu::always_inline]] inline void load(const float* from, Vector& to) { std::memcpy(&to, from, sizeof(to)); }
-[[gnu::always_inline]] inline void store(const Vector& from, float* to) { std::memcpy(to, &from, sizeof(from)); }
+template <class V> [[gnu::always_inline]] inline void load(const float* from, V& to) {
+  std::memcpy(&to, from, sizeof(to));
+}
+template <class V> [[gnu::always_inline]] inline void store(const V& from, float* to) {
+  std::memcpy(to, &from, sizeof(from));
+}
 
 // B^T d for six values that lie `step` apart.
-[[gnu::always_inline]] inline void transform_in(const Vector* d, int step, Vector* out) {
-  const Vector d0 = d[0], d1 = d[step], d2 = d[2 * step], d3 = d[3 * step], d4 = d[4 * step], d5 = d[5 * step];
-  const Vector a = d4 - 4 * d2, b = d3 - 4 * d1, c = d4 - d2, e = 2 * (d3 - d1);
+template <class V> [[gnu::always_inline]] inline void transform_in(const V* d, int step, V* out) {
+  const V d0 = d[0], d1 = d[step], d2 = d[2 * step], d3 = d[3 * step], d4 = d[4 * step], d5 = d[5 * step];
+  const V a = d4 - 4 * d2, b = d3 - 4 * d1, c = d4 - d2, e = 2 * (d3 - d1);
   out[0] = 4 * d0 - 5 * d2 + d4;
   out[step] = a + b;
   out[2 * step] = a - b;
@@ -34,9 +39,9 @@ constexpr int64_t lanes = 8;
 }
 
 // A^T m: six values to four.
-[[gnu::always_inline]] inline void transform_out(const Vector* m, int step, Vector* out, int out_step) {
-  const Vector a = m[step] + m[2 * step], b = m[step] - m[2 * step];
-  const Vector c = m[3 * step] + m[4 * step], e = m[3 * step] - m[4 * step];
+template <class V> [[gnu::always_inline]] inline void transform_out(const V* m, int step, V* out, int out_step) {
+  const V a = m[step] + m[2 * step], b = m[step] - m[2 * step];
+  const V c = m[3 * step] + m[4 * step], e = m[3 * step] - m[4 * step];
   out[0] = m[0] + a + c;
   out[out_step] = b + 2 * e;
   out[2 * out_step] = a + 4 * c;
@@ -44,9 +49,9 @@ constexpr int64_t lanes = 8;
 }
 
 // A y: four values to six, the transpose of the above.
-[[gnu::always_inline]] inline void transform_out_grad(const Vector* y, int step, Vector* out, int out_step) {
-  const Vector y0 = y[0], y1 = y[step], y2 = y[2 * step], y3 = y[3 * step];
-  const Vector a = y0 + y2, b = y1 + y3, c = y0 + 4 * y2, e = 2 * y1 + 8 * y3;
+template <class V> [[gnu::always_inline]] inline void transform_out_grad(const V* y, int step, V* out, int out_step) {
+  const V y0 = y[0], y1 = y[step], y2 = y[2 * step], y3 = y[3 * step];
+  const V a = y0 + y2, b = y1 + y3, c = y0 + 4 * y2, e = 2 * y1 + 8 * y3;
   out[0] = y0;
   out[out_step] = a + b;
   out[2 * out_step] = a - b;
@@ -56,10 +61,10 @@ constexpr int64_t lanes = 8;
 }
 
 // G g: three values to six.
-[[gnu::always_inline]] inline void transform_filter(const Vector* g, int step, Vector* out, int out_step) {
-  const Vector g0 = g[0], g1 = g[step], g2 = g[2 * step];
-  const Vector a = (g0 + g2) * (-1.0f / 6), b = g1 * (1.0f / 6);
-  const Vector c = g0 * (1.0f / 24) + g2 * (1.0f / 6), e = g1 * (1.0f / 12);
+template <class V> [[gnu::always_inline]] inline void transform_filter(const V* g, int step, V* out, int out_step) {
+  const V g0 = g[0], g1 = g[step], g2 = g[2 * step];
+  const V a = (g0 + g2) * (-1.0f / 6), b = g1 * (1.0f / 6);
+  const V c = g0 * (1.0f / 24) + g2 * (1.0f / 6), e = g1 * (1.0f / 12);
   out[0] = g0 * 0.25f;
   out[out_step] = a - b;
   out[2 * out_step] = a + b;
@@ -69,83 +74,114 @@ constexpr int64_t lanes = 8;
 }
 
 // G^T u: six values to three.
-[[gnu::always_inline]] inline void transform_filter_grad(const Vector* u, int step, Vector* out, int out_step) {
-  const Vector a = u[step] + u[2 * step], b = u[2 * step] - u[step];
-  const Vector c = u[3 * step] + u[4 * step], e = u[3 * step] - u[4 * step];
+template <class V>
+[[gnu::always_inline]] inline void transform_filter_grad(const V* u, int step, V* out, int out_step) {
+  const V a = u[step] + u[2 * step], b = u[2 * step] - u[step];
+  const V c = u[3 * step] + u[4 * step], e = u[3 * step] - u[4 * step];
   out[0] = u[0] * 0.25f - a * (1.0f / 6) + c * (1.0f / 24);
   out[out_step] = b * (1.0f / 6) + e * (1.0f / 12);
   out[2 * out_step] = (c - a) * (1.0f / 6) + u[5 * step];
 }
 
 /// The 36 pixels under a tile, to rows of `channels` floats that lie `stride` apart.
-THALWEG_AVX2 void tile_in(const float* const* pixels, int64_t channels, float* to, int64_t stride) {
-  for (int64_t c = 0; c < channels; c += lanes) {
-    Vector d[36];
-    for (int i = 0; i < 36; ++i) load(pixels[i] + c, d[i]);
-    for (int i = 0; i < 6; ++i) transform_in(d + i, 6, d + i);
-    for (int i = 0; i < 6; ++i) transform_in(d + 6 * i, 1, d + 6 * i);
-    for (int i = 0; i < 36; ++i) store(d[i], to + i * stride + c);
+struct TileIn {
+  template <class V>
+  [[gnu::always_inline]] static void run(const float* const* pixels, int64_t channels, float* to, int64_t stride) {
+    for (int64_t c = 0; c < channels; c += lanes<V>) {
+      V d[36];
+      for (int i = 0; i < 36; ++i) load(pixels[i] + c, d[i]);
+      for (int i = 0; i < 6; ++i) transform_in(d + i, 6, d + i);
+      for (int i = 0; i < 6; ++i) transform_in(d + 6 * i, 1, d + 6 * i);
+      for (int i = 0; i < 36; ++i) store(d[i], to + i * stride + c);
+    }
   }
-}
+};
 
 /// The 36 sums of a tile to its 16 pixels; a null pixel lies outside.
-THALWEG_AVX2 void tile_out(const float* from, int64_t stride, int64_t channels, float* const* pixels) {
-  for (int64_t c = 0; c < channels; c += lanes) {
-    Vector m[36], half[24], out[16];
-    for (int i = 0; i < 36; ++i) load(from + i * stride + c, m[i]);
-    for (int i = 0; i < 6; ++i) transform_out(m + i, 6, half + i, 6);
-    for (int i = 0; i < 4; ++i) transform_out(half + 6 * i, 1, out + 4 * i, 1);
-    for (int i = 0; i < 16; ++i)
-      if (pixels[i]) store(out[i], pixels[i] + c);
+struct TileOut {
+  template <class V>
+  [[gnu::always_inline]] static void run(const float* from, int64_t stride, int64_t channels, float* const* pixels) {
+    for (int64_t c = 0; c < channels; c += lanes<V>) {
+      V m[36], half[24], out[16];
+      for (int i = 0; i < 36; ++i) load(from + i * stride + c, m[i]);
+      for (int i = 0; i < 6; ++i) transform_out(m + i, 6, half + i, 6);
+      for (int i = 0; i < 4; ++i) transform_out(half + 6 * i, 1, out + 4 * i, 1);
+      for (int i = 0; i < 16; ++i)
+        if (pixels[i]) store(out[i], pixels[i] + c);
+    }
   }
-}
+};
 
-THALWEG_AVX2 void tile_out_grad(const float* const* pixels, int64_t channels, float* to, int64_t stride) {
-  for (int64_t c = 0; c < channels; c += lanes) {
-    Vector y[16], half[24], out[36];
-    for (int i = 0; i < 16; ++i) load(pixels[i] + c, y[i]);
-    for (int i = 0; i < 4; ++i) transform_out_grad(y + i, 4, half + i, 4);
-    for (int i = 0; i < 6; ++i) transform_out_grad(half + 4 * i, 1, out + 6 * i, 1);
-    for (int i = 0; i < 36; ++i) store(out[i], to + i * stride + c);
+struct TileOutGrad {
+  template <class V>
+  [[gnu::always_inline]] static void run(const float* const* pixels, int64_t channels, float* to, int64_t stride) {
+    for (int64_t c = 0; c < channels; c += lanes<V>) {
+      V y[16], half[24], out[36];
+      for (int i = 0; i < 16; ++i) load(pixels[i] + c, y[i]);
+      for (int i = 0; i < 4; ++i) transform_out_grad(y + i, 4, half + i, 4);
+      for (int i = 0; i < 6; ++i) transform_out_grad(half + 4 * i, 1, out + 6 * i, 1);
+      for (int i = 0; i < 36; ++i) store(out[i], to + i * stride + c);
+    }
   }
-}
+};
 
 /// Filters [3, 3, count] to [36, count].
-THALWEG_AVX2 void all_filters(const float* filter, int64_t count, int64_t begin, int64_t end, float* to) {
-  for (int64_t c = begin; c < end; c += lanes) {
-    Vector g[9], half[18], out[36];
-    for (int i = 0; i < 9; ++i) load(filter + i * count + c, g[i]);
-    for (int i = 0; i < 3; ++i) transform_filter(g + i, 3, half + i, 3);
-    for (int i = 0; i < 6; ++i) transform_filter(half + 3 * i, 1, out + 6 * i, 1);
-    for (int i = 0; i < 36; ++i) store(out[i], to + i * count + c);
+struct AllFilters {
+  template <class V>
+  [[gnu::always_inline]] static void run(const float* filter, int64_t count, int64_t begin, int64_t end, float* to) {
+    for (int64_t c = begin; c < end; c += lanes<V>) {
+      V g[9], half[18], out[36];
+      for (int i = 0; i < 9; ++i) load(filter + i * count + c, g[i]);
+      for (int i = 0; i < 3; ++i) transform_filter(g + i, 3, half + i, 3);
+      for (int i = 0; i < 6; ++i) transform_filter(half + 3 * i, 1, out + 6 * i, 1);
+      for (int i = 0; i < 36; ++i) store(out[i], to + i * count + c);
+    }
   }
-}
+};
 
 /// Sums of `slices` arrays [36, count] to filter gradients [3, 3, count].
-THALWEG_AVX2 void all_filter_grads(const float* sums, int64_t slices, int64_t count, int64_t begin, int64_t end,
-                                   float* to) {
-  for (int64_t c = begin; c < end; c += lanes) {
-    Vector u[36], half[18], out[9];
-    for (int i = 0; i < 36; ++i) {
-      load(sums + i * count + c, u[i]);
-      for (int64_t slice = 1; slice < slices; ++slice) {
-        Vector more;
-        load(sums + (slice * points + i) * count + c, more);
-        u[i] += more;
+struct AllFilterGrads {
+  template <class V>
+  [[gnu::always_inline]] static void run(const float* sums, int64_t slices, int64_t count, int64_t begin, int64_t end,
+                                         float* to) {
+    for (int64_t c = begin; c < end; c += lanes<V>) {
+      V u[36], half[18], out[9];
+      for (int i = 0; i < 36; ++i) {
+        load(sums + i * count + c, u[i]);
+        for (int64_t slice = 1; slice < slices; ++slice) {
+          V more;
+          load(sums + (slice * points + i) * count + c, more);
+          u[i] += more;
+        }
       }
+      for (int i = 0; i < 6; ++i) transform_filter_grad(u + i, 6, half + i, 6);
+      for (int i = 0; i < 3; ++i) transform_filter_grad(half + 6 * i, 1, out + 3 * i, 1);
+      for (int i = 0; i < 9; ++i) store(out[i], to + i * count + c);
     }
-    for (int i = 0; i < 6; ++i) transform_filter_grad(u + i, 6, half + i, 6);
-    for (int i = 0; i < 3; ++i) transform_filter_grad(half + 6 * i, 1, out + 3 * i, 1);
-    for (int i = 0; i < 9; ++i) store(out[i], to + i * count + c);
   }
+};
+
+template <class Body, class... A> THALWEG_AVX2 void run_avx2(A... arguments) {
+  Body::template run<Eight>(arguments...);
 }
+template <class Body, class... A> THALWEG_AVX512 void run_avx512(A... arguments) {
+  Body::template run<Sixteen>(arguments...);
+}
+/// Runs a transform over so many channels, or filters, with the widest vectors that divide them.
+template <class Body, class... A> void transform(int64_t channels, A... arguments) {
+  if (isa == avx512 && channels % lanes<Sixteen> == 0) run_avx512<Body>(arguments...);
+  else run_avx2<Body>(arguments...);
+}
+
+constexpr int64_t unit = lanes<Sixteen>;  // of filters: their number is a multiple of it, by `fits`
 
 /// The tiles of a convolution, numbered over the batch.
 struct Tiles {
   explicit Tiles(const ConvShape& s)
       : shape(s), across((s.out[2] + 3) / 4), per_image((s.out[1] + 3) / 4 * across), count(s.batch * per_image) {
     // A block's transformed pixels should stay in the second-level cache as far as they can.
-    block = std::clamp<int64_t>(160'000 / (points * (s.in_channels + s.out_channels)) / 6 * 6, 24, 60);
+    const int64_t rows = isa == avx512 ? 12 : 6;  // of a tile of matrix products
+    block = std::clamp<int64_t>(160'000 / (points * (s.in_channels + s.out_channels)) / rows * rows, 24, 60);
   }
   void in_pixels(int64_t tile, const float* in, const float* zeros, const float** pixels) const {
     const int64_t image = tile / per_image, y0 = tile % per_image / across * 4 - shape.pads_before[1];
@@ -174,7 +210,8 @@ bool fits(const ConvShape& s) {
   if (isa < avx2 || s.groups != 1 || s.in[0] != 1 || s.filter[0] != 1 || s.out[0] != 1) return false;
   for (int axis = 1; axis < 3; ++axis)
     if (s.filter[axis] != 3 || s.strides[axis] != 1 || s.dilations[axis] != 1) return false;
-  return s.in_channels % lanes == 0 && s.out_channels % lanes == 0 && s.in_channels >= 32 && s.out_channels >= 32;
+  return s.in_channels % lanes<Eight> == 0 && s.out_channels % lanes<Eight> == 0 && s.in_channels >= 32 &&
+         s.out_channels >= 32;
 }
 
 float* zeros(int64_t channels) {
@@ -189,11 +226,12 @@ void run_forward(const ConvShape& s, const float* in, const float* filter, float
   const float* u = nullptr;
   if (kept) {
     u = kept->get<float>(KeptOrder::winograd, points * filters,
-                         [&](float* to) { all_filters(filter, filters, 0, filters, to); });
+                         [&](float* to) { transform<AllFilters>(filters, filter, filters, int64_t{0}, filters, to); });
   } else {
     float* to = scratch<float>(Scratch::winograd_filter, points * filters);
-    parallel_for(filters / lanes, 8 * 5.0,
-                 [&](int64_t begin, int64_t end) { all_filters(filter, filters, begin * lanes, end * lanes, to); });
+    parallel_for(filters / unit, 16 * 5.0, [&](int64_t begin, int64_t end) {
+      transform<AllFilters>(filters, filter, filters, begin * unit, end * unit, to);
+    });
     u = to;
   }
   const Tiles tiles(s);
@@ -212,7 +250,7 @@ void run_forward(const ConvShape& s, const float* in, const float* filter, float
     for (int64_t row = begin; row < end; ++row) {
       const float* pixels[36];
       tiles.in_pixels(b.first + row, in, none, pixels);
-      tile_in(pixels, s.in_channels, b.v + row * s.in_channels, b.rows * s.in_channels);
+      transform<TileIn>(s.in_channels, pixels, s.in_channels, b.v + row * s.in_channels, b.rows * s.in_channels);
     }
   };
   auto multiply = [&](const Block& b, int64_t begin, int64_t end) {
@@ -225,7 +263,7 @@ void run_forward(const ConvShape& s, const float* in, const float* filter, float
     for (int64_t row = begin; row < end; ++row) {
       float* pixels[16];
       tiles.out_pixels<float>(b.first + row, out, nullptr, pixels);
-      tile_out(b.m + row * s.out_channels, b.rows * s.out_channels, s.out_channels, pixels);
+      transform<TileOut>(s.out_channels, b.m + row * s.out_channels, b.rows * s.out_channels, s.out_channels, pixels);
       for (int line = 0; epilogue && line < 4; ++line) {
         float** at = pixels + 4 * line;
         if (at[0]) epilogue->finish(at[0], std::count_if(at, at + 4, [](const float* p) { return p != nullptr; }));
@@ -301,9 +339,11 @@ bool winograd_backward_filter(const ConvShape& s, const float* in, const float* 
         for (int64_t tile = begin; tile < end; ++tile) {
           const float *pixels[36], *grads[16];
           tiles.in_pixels(tile, in, none, pixels);
-          tile_in(pixels, s.in_channels, v + (tile - begin) * s.in_channels, rows * s.in_channels);
+          transform<TileIn>(s.in_channels, pixels, s.in_channels, v + (tile - begin) * s.in_channels,
+                            rows * s.in_channels);
           tiles.out_pixels<const float>(tile, out_grad, none, grads);
-          tile_out_grad(grads, s.out_channels, m + (tile - begin) * s.out_channels, rows * s.out_channels);
+          transform<TileOutGrad>(s.out_channels, grads, s.out_channels, m + (tile - begin) * s.out_channels,
+                                 rows * s.out_channels);
         }
         for (int64_t i = 0; i < points; ++i)
           real_gemm<float>(s.in_channels, s.out_channels, rows, {v + i * rows * s.in_channels, 1, s.in_channels},
@@ -312,8 +352,8 @@ bool winograd_backward_filter(const ConvShape& s, const float* in, const float* 
       }
     }
   });
-  parallel_for(filters / lanes, 8 * 10.0, [&](int64_t begin, int64_t end) {
-    all_filter_grads(sums, slices, filters, begin * lanes, end * lanes, filter_grad);
+  parallel_for(filters / unit, 16 * 10.0, [&](int64_t begin, int64_t end) {
+    transform<AllFilterGrads>(filters, sums, slices, filters, begin * unit, end * unit, filter_grad);
   });
   return true;
 }

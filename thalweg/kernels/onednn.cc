@@ -59,7 +59,7 @@ dnnl::stream& stream() {
 struct Descriptors {
   memory::desc in, filter, out;
   Dims strides, dilations, pads_before, pads_after;
-  dnnl::algorithm algorithm;
+  dnnl::algorithm algorithm = dnnl::algorithm::convolution_direct;
   dnnl::primitive_attr attributes;
 };
 
@@ -243,8 +243,6 @@ std::shared_ptr<const Convolution> make(Pass pass, Method method, const ConvShap
     d.pads_before.push_back(s.pads_before[axis]);
     d.pads_after.push_back(s.pad_after(axis));
   }
-  d.algorithm =
-      method == Method::winograd ? dnnl::algorithm::convolution_winograd : dnnl::algorithm::convolution_direct;
   d.attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   OneThread one;
   try {

@@ -8,8 +8,8 @@
 namespace thalweg::kernels::onednn {
 
 enum class Pass : int64_t { forward, backward_input, backward_filter };
-/// Direct kernels on activations as they lie, direct or Winograd kernels on activations in the engine's own order.
-enum class Method : int64_t { direct, blocked, winograd };
+/// On activations as they lie, or on activations in the engine's own order.
+enum class Method : int64_t { direct, blocked };
 
 /// A prepared convolution of float32 activations [batch, spatial..., channels]; may run on many threads at once.
 class Convolution {
