@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-from thalweg.keras import _data
+from thalweg.keras import _compiled, _data, _steps
 from thalweg.keras._layer import Layer, _of_engine
 from thalweg.keras._objects import _engine
 
@@ -17,6 +17,12 @@ class Model(Layer):
     """A layer that can be trained: of tensors that begin with `Input`, or a class with `call`."""
 
     _is_model = True
+    history = None
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if cls._computes():
+            cls._overrides["train_step"] = cls._overrides["test_step"] = True
 
     def __init__(self, *args, **kwargs):
         if _is_functional_call(args, kwargs):
@@ -83,6 +89,14 @@ class Model(Layer):
         return _as_list(_engine.model_outputs(self._core))
 
     @property
+    def input_names(self):
+        return _engine.input_names(self._core)
+
+    @property
+    def output_names(self):
+        return _engine.output_names(self._core)
+
+    @property
     def input(self):
         return _engine.model_inputs(self._core)
 
@@ -93,18 +107,59 @@ class Model(Layer):
     # Training
 
     def compile(self, optimizer="rmsprop", loss=None, metrics=None, loss_weights=None, weighted_metrics=None,
-                run_eagerly=None, steps_per_execution=None, jit_compile=None, **kwargs):
+                run_eagerly=None, steps_per_execution=None, jit_compile=None, pss_evaluation_shards=0, **kwargs):
         """Says how to train."""
         from thalweg.keras import optimizers
         self.__dict__.pop("_own_optimizer", None)
-        kwargs.pop("pss_evaluation_shards", None)
+        for old in ("cloning", "experimental_run_tf_function", "distribute", "sample_weight_mode"):
+            kwargs.pop(old, None)
+        if kwargs.pop("target_tensors", None) is not None:
+            raise ValueError("`target_tensors` argument is not supported when executing eagerly.")
         if kwargs:
             raise TypeError(f"Invalid keyword argument(s) in `compile()`: {set(kwargs)}.")
-        self.__dict__["loss"] = loss
+        if steps_per_execution == "auto":
+            steps_per_execution = None
+        self.__dict__.update(loss=loss, _run_eagerly=run_eagerly, _jit_compile=jit_compile)
         _engine.compile(self._core, {
-            "optimizer": optimizers.get(optimizer), "loss": loss, "metrics": metrics, "loss_weights": loss_weights,
-            "weighted_metrics": weighted_metrics, "run_eagerly": run_eagerly,
-            "steps_per_execution": steps_per_execution, "jit_compile": jit_compile})
+            "optimizer": optimizers.get(optimizer), "loss": loss, "metrics": _compiled.as_metrics(metrics),
+            "loss_weights": loss_weights, "weighted_metrics": _compiled.as_metrics(weighted_metrics),
+            "run_eagerly": bool(run_eagerly), "jit_compile": jit_compile,
+            "steps_per_execution": None if steps_per_execution is None else int(steps_per_execution)})
+
+    @property
+    def run_eagerly(self):
+        """Whether steps run op by op."""
+        from thalweg import config
+        own = self.__dict__.get("_run_eagerly")
+        return bool(config.functions_run_eagerly() if own is None else own)
+
+    @run_eagerly.setter
+    def run_eagerly(self, value):
+        self.__dict__["_run_eagerly"] = value
+        _engine.set_run_eagerly(self._core, bool(value))
+
+    @property
+    def jit_compile(self):
+        return self.__dict__.get("_jit_compile")
+
+    @property
+    def _is_compiled(self):
+        return _engine.is_compiled(self._core)
+
+    def add_loss(self, losses, **kwargs):
+        """Adds to what is minimised: numbers made in `call`, or from the tensors of a functional model."""
+        for loss in losses if isinstance(losses, (list, tuple)) else [losses]:
+            if _engine.history(loss) is not None:
+                _engine.model_add_loss(self._core, loss)
+            else:
+                super().add_loss(loss, **kwargs)
+
+    def add_metric(self, value, name=None, **kwargs):
+        """Counts the mean of a value made in `call`, or from the tensors of a functional model."""
+        if _engine.history(value) is not None:
+            _engine.include(self._core, _AddMetric(name, name="add_metric")(value))
+        else:
+            super().add_metric(value, name=name, **kwargs)
 
     @property
     def optimizer(self):
@@ -126,66 +181,66 @@ class Model(Layer):
             max_queue_size=10, workers=1, use_multiprocessing=False):
         """Trains for a number of epochs; gives the History."""
         from thalweg.keras import callbacks as callbacks_module
-        verbose = 1 if verbose == "auto" else int(verbose)
-        history = callbacks_module.History()
-        listeners = callbacks_module.listeners(callbacks, history)
-        options = {"epochs": epochs, "verbose": verbose, "validation_split": validation_split or None,
+        callbacks = callbacks_module.flat(callbacks)
+        history = next((item for item in callbacks if isinstance(item, callbacks_module.History)), None)
+        if history is None:
+            history = callbacks_module.History()
+            callbacks.append(history)
+        _data.check(x, y, sample_weight, validation_split)
+        options = {"epochs": epochs, "verbose": _verbosity(verbose), "validation_split": validation_split or None,
                    "shuffle": bool(shuffle), "class_weight": class_weight, "initial_epoch": initial_epoch,
                    "steps_per_epoch": steps_per_epoch, "validation_steps": validation_steps,
-                   "validation_freq": validation_freq, "callbacks": [listener.core for listener in listeners]}
+                   "validation_freq": validation_freq, "callbacks": callbacks_module.listeners(callbacks, self)}
+        sources = []
         if validation_data is not None:
-            options |= _data.validation(validation_data, validation_batch_size or batch_size)
-        for listener in listeners:
-            listener.begin(self)
+            options |= _data.validation(validation_data, validation_batch_size or batch_size, validation_steps, sources)
+        self.history = history
         try:
             if _data.is_batches(x):
-                if y is not None:
-                    raise ValueError(f"`y` argument is not supported when using {_data.describe(x)} as input.")
-                batches = _data.Batches(x)
-                made = _engine.fit_batches(self._core, batches.start, batches.steps, options)
+                batches = _data.Batches(x, steps_per_epoch, shuffle)
+                sources.append(batches)
+                _engine.fit_batches(self._core, batches.start, batches.steps, options)
             else:
                 options |= {"batch_size": batch_size, "sample_weight": _data.arrays(sample_weight),
                             "validation_batch_size": validation_batch_size}
-                made = _engine.fit(self._core, _data.arrays(x), _data.arrays(y), options)
-        except BaseException:  # the epochs until then
-            self._keep(history, _engine.fit_history(self._core))
-            raise
-        return self._keep(history, made)
-
-    def _keep(self, history, made):
-        history.finish(self, *made)
-        self.__dict__["history"] = history
+                _engine.fit(self._core, _data.arrays(x), _data.arrays(y), options)
+        finally:
+            for source in sources:
+                source.finish()
         return history
 
     def evaluate(self, x=None, y=None, batch_size=None, verbose="auto", sample_weight=None, steps=None, callbacks=None,
                  max_queue_size=10, workers=1, use_multiprocessing=False, return_dict=False, **kwargs):
         """The loss, or a list of loss and metrics, or a dict of them."""
         from thalweg.keras import callbacks as callbacks_module
-        verbose = 1 if verbose == "auto" else int(verbose)
-        listeners = callbacks_module.listeners(callbacks, None)
-        options = {"verbose": verbose, "steps": steps, "callbacks": [listener.core for listener in listeners]}
+        if kwargs:
+            raise TypeError(f"Invalid keyword arguments: {list(kwargs)}")
+        _data.check(x, y, sample_weight)
+        options = {"verbose": _verbosity(verbose), "steps": steps,
+                   "callbacks": callbacks_module.listeners(callbacks_module.flat(callbacks), self)}
         if _data.is_batches(x):
-            batches = _data.Batches(x)
+            batches = _data.Batches(x, steps)
             logs = _engine.evaluate_batches(self._core, batches.start, batches.steps, options)
+            batches.finish()
         else:
             options |= {"batch_size": batch_size, "sample_weight": _data.arrays(sample_weight)}
             logs = _engine.evaluate(self._core, _data.arrays(x), _data.arrays(y), options)
-        self.__dict__["history"] = callbacks_module.History()  # Keras begins a new one, too
+        self.history = callbacks_module.History()  # Keras begins a new one, too
         return _results(logs, return_dict)
 
     def predict(self, x, batch_size=None, verbose="auto", steps=None, callbacks=None, max_queue_size=10, workers=1,
                 use_multiprocessing=False):
         """The outputs for all examples, as NumPy's arrays."""
         from thalweg.keras import callbacks as callbacks_module
-        verbose = 1 if verbose == "auto" else int(verbose)
-        listeners = callbacks_module.listeners(callbacks, None)
-        options = {"verbose": verbose, "steps": steps, "callbacks": [listener.core for listener in listeners]}
+        options = {"verbose": _verbosity(verbose), "steps": steps,
+                   "callbacks": callbacks_module.listeners(callbacks_module.flat(callbacks), self)}
         if _data.is_batches(x):
-            batches = _data.Batches(x)
+            batches = _data.Batches(x, steps)
             made = _engine.predict_batches(self._core, batches.start, batches.steps, options)
+            batches.finish()
         else:
             made = _engine.predict(self._core, _data.arrays(x), options | {"batch_size": batch_size})
-        self.__dict__["history"] = callbacks_module.History()
+        self.history = callbacks_module.History()
         return _to_numpy(made)
 
     def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, reset_metrics=True, return_dict=False):
@@ -203,11 +258,16 @@ class Model(Layer):
 
     @_of_engine
     def train_step(self, data):
-        return _engine.train_step(self._core, data)
+        return _steps.train(self, data) if self._computes() else _engine.train_step(self._core, data)
 
     @_of_engine
     def test_step(self, data):
-        return _engine.test_step(self._core, data)
+        return _steps.test(self, data) if self._computes() else _engine.test_step(self._core, data)
+
+    @classmethod
+    def _computes(cls):
+        """Whether the class says what the loss or the metrics are."""
+        return cls.compute_loss is not Model.compute_loss or cls.compute_metrics is not Model.compute_metrics
 
     @_of_engine
     def predict_step(self, data):
@@ -219,16 +279,17 @@ class Model(Layer):
     def compute_metrics(self, x, y, y_pred, sample_weight):
         return _engine.compute_metrics(self._core, x, y, y_pred, sample_weight)
 
+    def get_metrics_result(self):
+        """The numbers so far, by name."""
+        return {metric.name: metric.result() for metric in self.metrics}
+
     @property
     def compiled_loss(self):
-        def compute(y_true, y_pred, sample_weight=None, regularization_losses=None):
-            return _engine.compute_loss(self._core, None, y_true, y_pred, sample_weight)
-
-        return compute
+        return _compiled.CompiledLoss(self) if self._is_compiled else None
 
     @property
     def compiled_metrics(self):
-        return _CompiledMetrics(self)
+        return _compiled.CompiledMetrics(self) if self._is_compiled else None
 
     def _last_outputs(self):
         return _to_numpy(_engine.last_outputs(self._core))
@@ -253,16 +314,19 @@ def _print(line):
     sys.stdout.write(line + "\n")
 
 
-class _CompiledMetrics:
-    def __init__(self, model):
-        self._model = model
+def _verbosity(verbose):
+    from thalweg import _logging
+    return (1 if _logging.is_interactive() else 2) if verbose == "auto" else int(verbose)
 
-    def update_state(self, y_true, y_pred, sample_weight=None):
-        _engine.update_compiled_metrics(self._model._core, y_true, y_pred, sample_weight)
 
-    @property
-    def metrics(self):
-        return self._model.metrics
+class _AddMetric(Layer):
+    def __init__(self, metric_name, name):
+        super().__init__(name=_engine.unique_name(name))
+        self._metric_name = metric_name
+
+    def call(self, value):
+        self.add_metric(value, name=self._metric_name)
+        return value
 
 
 class Functional(Model):
