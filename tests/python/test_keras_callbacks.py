@@ -125,3 +125,15 @@ def test_a_base_logger_takes_means_by_size():
     logs = {}
     logger.on_epoch_end(0, logs)
     assert logs == {"loss": 1.5, "last": 7.0}
+
+
+def test_hooks_that_nobody_writes_cost_nothing(monkeypatch):
+    called = []
+    monkeypatch.setattr(callbacks.Callback, "on_batch_begin", lambda *_: called.append("begin"))
+
+    class Ends(callbacks.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            called.append(epoch)
+
+    fit(linear(), 2, callbacks=[Ends()])
+    assert called == [0, 1]

@@ -2,6 +2,7 @@
 #include <nanobind/stl/string.h>
 
 #include <map>
+#include <set>
 
 #include "thalweg/core/output.h"
 #include "thalweg/keras/keras.h"
@@ -18,7 +19,13 @@ using keras::Value;
 class PyCallback : public keras::CallbackInterface, public HasPython {
  public:
   explicit PyCallback(nb::object self) : self_(std::move(self)) {
-    for (const char* hook : {"on_train_batch_end", "on_test_batch_end", "on_batch_end"}) wants_logs_ |= overrides(hook);
+    for (const char* hook :
+         {"on_train_begin", "on_train_end", "on_epoch_begin", "on_epoch_end", "on_train_batch_begin",
+          "on_train_batch_end", "on_test_begin", "on_test_end", "on_test_batch_begin", "on_test_batch_end",
+          "on_predict_begin", "on_predict_end", "on_predict_batch_begin", "on_predict_batch_end"})
+      if (overrides(hook)) hooks_.insert(hook);
+    if (overrides("on_batch_begin")) hooks_.insert("on_train_batch_begin");
+    if (overrides("on_batch_end")) hooks_.insert("on_train_batch_end");
   }
   ~PyCallback() override {
     nb::gil_scoped_acquire acquire;
@@ -29,7 +36,7 @@ class PyCallback : public keras::CallbackInterface, public HasPython {
     return with_python([&] { return text_of(self_.type().attr("__name__")); });
   }
   Value get_config() const override { return Value(Value::Map()); }
-  bool wants_batch_logs() const override { return wants_logs_; }
+  bool wants_batch_logs() const override { return has("on_train_batch_end") || has("on_test_batch_end"); }
   void set_params(const keras::RunParameters& params) override {
     with_python([&] {
       nb::dict dict;
@@ -58,7 +65,7 @@ class PyCallback : public keras::CallbackInterface, public HasPython {
     tell("on_predict_batch_begin", l, i);
   }
   void on_predict_batch_end(keras::Model& m, int64_t i, keras::Logs&) override {
-    if (!overrides("on_predict_batch_end")) return;
+    if (!has("on_predict_batch_end")) return;
     with_python([&] {
       nb::dict logs;
       logs["outputs"] = from_object(m.pointer(), "layer").attr("_last_outputs")();
@@ -67,6 +74,7 @@ class PyCallback : public keras::CallbackInterface, public HasPython {
   }
 
  private:
+  bool has(std::string_view hook) const { return hooks_.contains(hook); }
   bool overrides(const char* hook) const {
     return with_python([&] {
       nb::object base = nb::module_::import_("thalweg.keras.callbacks").attr("Callback");
@@ -77,8 +85,8 @@ class PyCallback : public keras::CallbackInterface, public HasPython {
     });
   }
   template <class... I> void tell(const char* hook, keras::Logs& logs, I... number) {
+    if (!has(hook)) return;
     with_python([&] {
-      if (!nb::hasattr(self_, hook)) return;
       nb::dict dict = from_logs(logs);
       self_.attr(hook)(number..., dict);
       for (auto [key, item] : dict)  // a callback may add to them
@@ -88,7 +96,7 @@ class PyCallback : public keras::CallbackInterface, public HasPython {
   }
 
   nb::object self_;
-  bool wants_logs_ = false;
+  std::set<std::string_view> hooks_;  // that it writes: no batch waits for Python without need
 };
 
 /// The hooks by name; the number is that of the epoch or the batch, where there is one.

@@ -187,6 +187,8 @@ class Model(Layer):
             history = callbacks_module.History()
             callbacks.append(history)
         _data.check(x, y, sample_weight, validation_split)
+        if isinstance(validation_freq, int) and validation_freq < 1:
+            raise ValueError(f"`validation_freq` must be a positive number or a list of epochs. Got: {validation_freq}")
         options = {"epochs": epochs, "verbose": _verbosity(verbose), "validation_split": validation_split or None,
                    "shuffle": bool(shuffle), "class_weight": class_weight, "initial_epoch": initial_epoch,
                    "steps_per_epoch": steps_per_epoch, "validation_steps": validation_steps,
