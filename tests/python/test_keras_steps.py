@@ -138,3 +138,25 @@ def test_running_op_by_op():
     seen.clear()
     fit(model, X, Y)
     assert not any(seen)
+
+
+def test_metrics_that_a_class_names_begin_anew_with_every_epoch():
+    mean = keras.metrics.Mean(name="loss")  # no attribute of the model
+
+    class Named(Summing):
+        def train_step(self, data):
+            x, y = data
+            with tf.GradientTape() as tape:
+                loss = keras.losses.mean_squared_error(y, self(x, training=True))
+            variables = self.trainable_variables
+            self.optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+            mean.update_state(loss)
+            return {"loss": mean.result()}
+
+        @property
+        def metrics(self):
+            return [mean]
+
+    model = Named()
+    model.compile("adam")
+    np.testing.assert_allclose(fit(model, X, Y + 1, epochs=3)["loss"], [1.0, 0.9978, 0.9956], atol=1e-4)

@@ -187,6 +187,7 @@ class Model(Layer):
             history = callbacks_module.History()
             callbacks.append(history)
         _data.check(x, y, sample_weight, validation_split)
+        self._show_metrics()
         if isinstance(validation_freq, int) and validation_freq < 1:
             raise ValueError(f"`validation_freq` must be a positive number or a list of epochs. Got: {validation_freq}")
         options = {"epochs": epochs, "verbose": _verbosity(verbose), "validation_split": validation_split or None,
@@ -218,6 +219,7 @@ class Model(Layer):
         if kwargs:
             raise TypeError(f"Invalid keyword arguments: {list(kwargs)}")
         _data.check(x, y, sample_weight)
+        self._show_metrics()
         options = {"verbose": _verbosity(verbose), "steps": steps,
                    "callbacks": callbacks_module.listeners(callbacks_module.flat(callbacks), self)}
         if _data.is_batches(x):
@@ -246,11 +248,13 @@ class Model(Layer):
         return _to_numpy(made)
 
     def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, reset_metrics=True, return_dict=False):
+        self._show_metrics()
         logs = _engine.train_on_batch(self._core, _data.arrays(x), _data.arrays(y), {
             "sample_weight": _data.arrays(sample_weight), "class_weight": class_weight, "reset_metrics": reset_metrics})
         return _results(logs, return_dict)
 
     def test_on_batch(self, x, y=None, sample_weight=None, reset_metrics=True, return_dict=False):
+        self._show_metrics()
         logs = _engine.test_on_batch(self._core, _data.arrays(x), _data.arrays(y), {
             "sample_weight": _data.arrays(sample_weight), "reset_metrics": reset_metrics})
         return _results(logs, return_dict)
@@ -292,6 +296,11 @@ class Model(Layer):
     @property
     def compiled_metrics(self):
         return _compiled.CompiledMetrics(self) if self._is_compiled else None
+
+    def _show_metrics(self):
+        """Metrics that a class names but does not hold are the model's, too: they begin anew with every epoch."""
+        if type(self).metrics is not Layer.metrics:
+            self.__dict__["_named_metrics"] = list(self.metrics)
 
     def _last_outputs(self):
         return _to_numpy(_engine.last_outputs(self._core))
