@@ -146,3 +146,13 @@ def test_what_a_compiled_model_shows():
     assert [metric.name for metric in model.compiled_loss.metrics] == ["loss"]
     assert [metric.name for metric in model.compiled_metrics.metrics] == ["mae"]
     assert sorted(model.get_metrics_result()) == ["loss", "mae"]
+
+
+def test_names_of_old_programs():
+    model = linear()
+    with pytest.warns(UserWarning, match="`Model.fit_generator` is deprecated"):
+        assert model.fit_generator(Rows(), epochs=2, verbose=0).epoch == [0, 1]
+    with pytest.warns(UserWarning, match="Please use `Model.evaluate`, which supports generators"):
+        assert model.evaluate_generator(Rows()) == pytest.approx(model.evaluate(X, Y, verbose=0), rel=1e-5)
+    with pytest.warns(UserWarning, match="predict_generator"):
+        assert model.predict_generator(Rows()).shape == (20, 1)

@@ -69,7 +69,17 @@ class ReduceLROnPlateau(_classes["ReduceLROnPlateau"]):
         return self.cooldown_counter > 0
 
 
-_classes["ReduceLROnPlateau"] = ReduceLROnPlateau
+class CSVLogger(_classes["CSVLogger"]):
+    """Writes the numbers of each epoch into a file, a line for each."""
+
+    _engine_name = "CSVLogger"
+
+    @property
+    def sep(self):
+        return self.separator
+
+
+_classes.update(ReduceLROnPlateau=ReduceLROnPlateau, CSVLogger=CSVLogger)
 register_kind("callback", _classes, EngineCallback)
 
 

@@ -1,6 +1,7 @@
 """Models: layers that can be trained."""
 
 import sys
+import warnings
 
 import numpy as np
 
@@ -247,6 +248,28 @@ class Model(Layer):
         self.history = callbacks_module.History()
         return _to_numpy(made)
 
+    def fit_generator(self, generator, steps_per_epoch=None, epochs=1, verbose=1, callbacks=None, validation_data=None,
+                      validation_steps=None, validation_freq=1, class_weight=None, max_queue_size=10, workers=1,
+                      use_multiprocessing=False, shuffle=True, initial_epoch=0):
+        """What old programs call for `fit`."""
+        _warn_of_old_name("fit_generator", "fit")
+        return self.fit(generator, steps_per_epoch=steps_per_epoch, epochs=epochs, verbose=verbose, callbacks=callbacks,
+                        validation_data=validation_data, validation_steps=validation_steps,
+                        validation_freq=validation_freq, class_weight=class_weight, shuffle=shuffle,
+                        initial_epoch=initial_epoch)
+
+    def evaluate_generator(self, generator, steps=None, callbacks=None, max_queue_size=10, workers=1,
+                           use_multiprocessing=False, verbose=0):
+        """What old programs call for `evaluate`."""
+        _warn_of_old_name("evaluate_generator", "evaluate")
+        return self.evaluate(generator, steps=steps, callbacks=callbacks, verbose=verbose)
+
+    def predict_generator(self, generator, steps=None, callbacks=None, max_queue_size=10, workers=1,
+                          use_multiprocessing=False, verbose=0):
+        """What old programs call for `predict`."""
+        _warn_of_old_name("predict_generator", "predict")
+        return self.predict(generator, steps=steps, callbacks=callbacks, verbose=verbose)
+
     def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, reset_metrics=True, return_dict=False):
         self._show_metrics()
         logs = _engine.train_on_batch(self._core, _data.arrays(x), _data.arrays(y), {
@@ -323,6 +346,11 @@ class Model(Layer):
 
 def _print(line):
     sys.stdout.write(line + "\n")
+
+
+def _warn_of_old_name(old, new):
+    warnings.warn(f"`Model.{old}` is deprecated and will be removed in a future version. Please use `Model.{new}`, which "
+                  "supports generators.", stacklevel=3)
 
 
 def _verbosity(verbose):
