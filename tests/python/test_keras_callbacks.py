@@ -137,3 +137,13 @@ def test_hooks_that_nobody_writes_cost_nothing(monkeypatch):
 
     fit(linear(), 2, callbacks=[Ends()])
     assert called == [0, 1]
+
+
+def test_an_epoch_that_is_stopped_has_one_batch():
+    class Stopping(callbacks.Callback):
+        def on_epoch_begin(self, epoch, logs=None):
+            self.model.stop_training = epoch == 1
+
+    model = linear()
+    assert fit(model, 3, batch_size=5, callbacks=[Stopping()]).epoch == [0, 1]
+    assert model.optimizer.iterations.numpy() == 5

@@ -156,3 +156,21 @@ def test_names_of_old_programs():
         assert model.evaluate_generator(Rows()) == pytest.approx(model.evaluate(X, Y, verbose=0), rel=1e-5)
     with pytest.warns(UserWarning, match="predict_generator"):
         assert model.predict_generator(Rows()).shape == (20, 1)
+
+
+def test_numbers_of_steps_and_examples():
+    def generate():
+        while True:
+            yield X[:5], Y[:5]
+
+    model = linear()
+    model.fit(generate(), steps_per_epoch=2.5, verbose=0)
+    assert model.optimizer.iterations.numpy() == 3
+    assert model.predict(generate(), steps=np.float64(1.5), verbose=0).shape == (10, 1)
+    with pytest.raises(TypeError, match="`batch_size` must be a whole number. Got: 5.0"):
+        model.fit(X, Y, batch_size=5.0)
+    for run in (model.fit, model.evaluate):
+        with pytest.raises(ValueError, match="Expected input data to be non-empty."):
+            run(X[:0], Y[:0])
+    with pytest.raises(ValueError, match="Expected input data to be non-empty."):
+        model.predict(X[:0])

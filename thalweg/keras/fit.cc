@@ -93,7 +93,7 @@ History Model::fit(const Batches& given, const FitOptions& options) const {
     if (!next || !goes_on) next = batches.start(epoch);
     Steps steps([&next](Nest& batch) { return next(batch); }, options.steps_per_epoch, known,
                 training.options.steps_per_execution);
-    while (!training.stop) {
+    while (true) {
       int64_t step = steps.begin();
       if (step < 0) break;
       Logs batch_logs;
@@ -104,6 +104,7 @@ History Model::fit(const Batches& given, const FitOptions& options) const {
       listeners.tell(&CallbackInterface::on_train_batch_end, step, batch_logs);
       bar.step(*this, steps.done(), pass.has_own_results(), [&] { return pass.logs(); });
       InterruptGuard::check();
+      if (training.stop) break;
     }
     ran_out = steps.ran_out();
     if (ran_out)

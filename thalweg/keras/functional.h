@@ -166,7 +166,8 @@ class THALWEG_API SequentialModel : public LayerInterface {
 /// The graph of layers behind a functional or sequential model, or one of Python that comes from such a model; null for
 /// others, or before it is known.
 THALWEG_API FunctionalModel* graph_of(const LayerInterface& model);
-/// Says how graph_of finds the model of the engine that a model of another language comes from; null where there is none.
+/// Says how graph_of finds the model of the engine that a model of another language comes from; null where there is
+/// none.
 using FindInner = const LayerInterface* (*)(const LayerInterface& model);
 THALWEG_API void set_find_inner(FindInner find);
 

@@ -141,8 +141,7 @@ void define_keras_callbacks(nb::module_& module) {
            keras::Logs logs = to_logs(dict);
            all_hooks().at(hook)(*callback, told, number, logs);
            if (dict.is_none()) return;
-           for (const auto& [name, value] : logs)
-             nb::borrow<nb::dict>(dict)[nb::str(name.c_str())] = nb::float_(value);
+           for (const auto& [name, value] : logs) nb::borrow<nb::dict>(dict)[nb::str(name.c_str())] = nb::float_(value);
          });
   define(module, "callback_state",
          [](Core& core) { return from_value(as_interface<CallbackInterface>(core)->state()); });

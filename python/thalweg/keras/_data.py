@@ -1,5 +1,7 @@
 """What fit, evaluate and predict take: arrays, or anything that gives batches."""
 
+import math
+import operator
 import random
 
 import numpy as np
@@ -52,6 +54,8 @@ def check(x, y=None, sample_weight=None, validation_split=0.0):
     if not is_batches(x):
         if x is None and y is not None:
             raise ValueError(f"Failed to find data adapter that can handle input: {type(x)}, {type(y)}")
+        if getattr(x, "shape", (None,))[:1] == (0,):
+            raise ValueError("Expected input data to be non-empty.")
         return
     for name, given in (("y", y), ("sample_weight", sample_weight)):
         if given is not None:
@@ -59,6 +63,19 @@ def check(x, y=None, sample_weight=None, validation_split=0.0):
     if validation_split:
         raise ValueError("`validation_split` is only supported for Tensors or NumPy arrays, found following types in "
                          f"the input: [{type(x)}]")
+
+
+def whole(name, value):
+    """A number of epochs or examples."""
+    try:
+        return None if value is None else operator.index(value)
+    except TypeError:
+        raise TypeError(f"`{name}` must be a whole number. Got: {value!r}") from None
+
+
+def steps(value):
+    """A number of steps: a part of one counts as one, as `len(x) / batch_size` often gives."""
+    return None if value is None else math.ceil(value)
 
 
 class Batches:

@@ -4,7 +4,7 @@ from thalweg._tape import GradientTape
 
 
 def pack(x, y=None, sample_weight=None):
-    """A batch as train_step gets it: x, (x, y) or (x, y, sample_weight); a tuple of inputs alone is wrapped in another."""
+    """A batch as train_step gets it: x, (x, y) or (x, y, sample_weight). A tuple of inputs is put into another."""
     if y is None:
         return (x,) if isinstance(x, tuple) else x
     return (x, y) if sample_weight is None else (x, y, sample_weight)

@@ -191,8 +191,11 @@ class Model(Layer):
         self._show_metrics()
         if isinstance(validation_freq, int) and validation_freq < 1:
             raise ValueError(f"`validation_freq` must be a positive number or a list of epochs. Got: {validation_freq}")
-        options = {"epochs": epochs, "verbose": _verbosity(verbose), "validation_split": validation_split or None,
-                   "shuffle": bool(shuffle), "class_weight": class_weight, "initial_epoch": initial_epoch,
+        steps_per_epoch, validation_steps = _data.steps(steps_per_epoch), _data.steps(validation_steps)
+        batch_size = _data.whole("batch_size", batch_size)
+        validation_batch_size = _data.whole("validation_batch_size", validation_batch_size)
+        options = {"epochs": _data.whole("epochs", epochs), "verbose": _verbosity(verbose), "validation_split": validation_split or None,
+                   "shuffle": bool(shuffle), "class_weight": class_weight, "initial_epoch": _data.whole("initial_epoch", initial_epoch),
                    "steps_per_epoch": steps_per_epoch, "validation_steps": validation_steps,
                    "validation_freq": validation_freq, "callbacks": callbacks_module.listeners(callbacks, self)}
         sources = []
@@ -221,6 +224,7 @@ class Model(Layer):
             raise TypeError(f"Invalid keyword arguments: {list(kwargs)}")
         _data.check(x, y, sample_weight)
         self._show_metrics()
+        steps, batch_size = _data.steps(steps), _data.whole("batch_size", batch_size)
         options = {"verbose": _verbosity(verbose), "steps": steps,
                    "callbacks": callbacks_module.listeners(callbacks_module.flat(callbacks), self)}
         if _data.is_batches(x):
@@ -237,6 +241,8 @@ class Model(Layer):
                 use_multiprocessing=False):
         """The outputs for all examples, as NumPy's arrays."""
         from thalweg.keras import callbacks as callbacks_module
+        _data.check(x)
+        steps, batch_size = _data.steps(steps), _data.whole("batch_size", batch_size)
         options = {"verbose": _verbosity(verbose), "steps": steps,
                    "callbacks": callbacks_module.listeners(callbacks_module.flat(callbacks), self)}
         if _data.is_batches(x):
@@ -349,8 +355,8 @@ def _print(line):
 
 
 def _warn_of_old_name(old, new):
-    warnings.warn(f"`Model.{old}` is deprecated and will be removed in a future version. Please use `Model.{new}`, which "
-                  "supports generators.", stacklevel=3)
+    warnings.warn(f"`Model.{old}` is deprecated and will be removed in a future version. Please use `Model.{new}`, "
+                  "which supports generators.", stacklevel=3)
 
 
 def _verbosity(verbose):
