@@ -22,6 +22,28 @@ def get_logger():
     return _logger
 
 
+_interactive = True
+
+
+def set_interactive(interactive):
+    """Whether progress is shown on sys.stdout, or told to the logger."""
+    global _interactive
+    _interactive = interactive
+
+
+def is_interactive():
+    return _interactive
+
+
+def write(text):
+    """Shows what the engine has to show, such as progress."""
+    if not _interactive:
+        get_logger().info("%s", text.strip("\b\r\n"))
+    elif sys.stdout is not None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
 def warn(text):
     """Says what the engine warns of. TensorFlow speaks of targets and sources without derivatives only when debugged."""
     quiet = text.startswith(("The dtype of the target", "The dtype of the source"))

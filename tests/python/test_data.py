@@ -83,5 +83,5 @@ def test_class_weights_count_once():
 @pytest.mark.parametrize("method", ["fit", "evaluate", "predict"])
 def test_an_endless_dataset_needs_a_number_of_steps(method):
     model, x, y = model_and_data()
-    with pytest.raises(ValueError, match="When passing an infinitely repeating dataset, please specify"):
+    with pytest.raises(ValueError, match="When providing an infinite dataset, you must specify the number of steps"):
         getattr(model, method)(Dataset.from_tensor_slices((x, y)).batch(2).repeat(), verbose=0)

@@ -117,3 +117,34 @@ def test_progbar_without_target(capsys):
     assert re.fullmatch(r" {6}1/Unknown - \d+s \d+[mu]?s/step - a: 1.0000 - b: 1.0000", lines[1])
     assert re.fullmatch(r" {6}2/Unknown - \d+s \d+[mu]?s/step - a: 1.5000 - b: 3.0000 *", lines[2])
     assert re.fullmatch(r"2/2 \[=+\] - \d+s \d+[mu]?s/step - a: 1.5000 - b: 3.0000 *\n", lines[3])
+
+
+def test_parts_of_a_batch():
+    assert [utils.pack_x_y_sample_weight(*parts) for parts in [(1,), ([1],), ((1,),), (1, 2), (1, 2, 3)]] == [
+        1, [1], ((1,),), (1, 2), (1, 2, 3)]
+    assert [utils.unpack_x_y_sample_weight(data) for data in [1, (1,), (1, 2), [1, 2], (1, 2, 3)]] == [
+        (1, None, None), (1, None, None), (1, 2, None), (1, 2, None), (1, 2, 3)]
+    with pytest.raises(ValueError, match=r"Data is expected to be in format .* found: \(1, 2, 3, 4\)"):
+        utils.unpack_x_y_sample_weight((1, 2, 3, 4))
+
+
+def test_registered_names():
+    @utils.register_keras_serializable("pack", "named")
+    class Scale(tf.keras.layers.Layer):
+        def __init__(self, by=1, **kwargs):
+            super().__init__(**kwargs)
+            self.by = by
+
+        def get_config(self):
+            return {**super().get_config(), "by": self.by}
+
+    assert utils.get_registered_name(Scale) == "pack>named" and utils.get_registered_name(int) == "int"
+    assert utils.get_registered_object("pack>named") is Scale and utils.get_registered_object("none") is None
+    config = utils.serialize_keras_object(Scale(3, name="s"))
+    assert (config["class_name"], config["registered_name"], config["config"]["by"]) == ("Scale", "pack>named", 3)
+    assert utils.deserialize_keras_object(config).by == 3
+    assert tf.keras.layers.deserialize(tf.keras.layers.serialize(Scale(2))).by == 2
+    dense = utils.deserialize_keras_object(utils.serialize_keras_object(tf.keras.layers.Dense(3, name="d")))
+    assert (dense.units, dense.name) == (3, "d")
+    with pytest.raises(ValueError, match="does not have a get_config"):
+        utils.register_keras_serializable()(object)

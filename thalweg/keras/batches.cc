@@ -71,9 +71,8 @@ int64_t Batches::steps(int64_t asked) const {
   if (asked > 0) return asked;
   if (steps_ == endless)
     throw ValueError(
-        "When passing an infinitely repeating dataset, please specify a `steps_per_epoch` value so that epoch level "
-        "callbacks continue to work. The value can be arbitrary, or a number that you think correctly defines the size "
-        "of an epoch. Epoch-level callbacks will then be called at this interval.");
+        "When providing an infinite dataset, you must specify the number of steps to run (if you did not intend to "
+        "create an infinite dataset, make sure to not call `repeat()` on the dataset).");
   return steps_;
 }
 

@@ -12,23 +12,30 @@
 
 namespace thalweg::keras {
 
+namespace {
+std::vector<std::string> sorted_keys(const Nest& dict) {
+  std::vector<std::string> keys(dict.keys().begin(), dict.keys().end());
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+}  // namespace
+
 std::vector<std::string> names_of_outputs(const Nest& y_pred, const std::vector<std::string>& given) {
   if (!given.empty()) return given;
+  if (y_pred.is_dict()) return sorted_keys(y_pred);
   std::vector<std::string> names;
-  if (y_pred.is_dict()) {
-    names.assign(y_pred.keys().begin(), y_pred.keys().end());
-    std::sort(names.begin(), names.end());
-  } else {
-    for (size_t i = 0; i < y_pred.num_tensors(); ++i) names.push_back("output_" + std::to_string(i + 1));
-  }
+  for (size_t i = 0; i < y_pred.num_tensors(); ++i) names.push_back("output_" + std::to_string(i + 1));
   return names;
 }
 
-size_t output_number(const std::vector<std::string>& names, const std::string& name, const std::string& refusal) {
-  auto found = std::find(names.begin(), names.end(), name);
-  if (found != names.end()) return static_cast<size_t>(found - names.begin());
+size_t output_number(const std::vector<std::string>& names, const Nest& y_pred, const std::string& name,
+                     const std::string& refusal) {
+  const std::vector<std::string> keys = y_pred.is_dict() ? sorted_keys(y_pred) : std::vector<std::string>();
+  for (const std::vector<std::string>* all : {&keys, &names})
+    if (auto found = std::find(all->begin(), all->end(), name); found != all->end())
+      return static_cast<size_t>(found - all->begin());
   std::string known;
-  for (const std::string& one : names) known += (known.empty() ? "'" : ", '") + one + "'";
+  for (const std::string& one : keys.empty() ? names : keys) known += (known.empty() ? "'" : ", '") + one + "'";
   throw ValueError(refusal + known);
 }
 
@@ -49,7 +56,7 @@ std::vector<Nest> per_output(const Nest& given, const Nest& y_pred, const std::v
     for (const std::string& key : given.keys()) {
       const std::string refusal =
           "Found unexpected keys that do not correspond to any Model output: '" + key + "'. Expected: ";
-      each[output_number(names, key, refusal)] = given.at(key);
+      each[output_number(names, y_pred, key, refusal)] = given.at(key);
     }
     return each;
   }
@@ -83,13 +90,13 @@ namespace {
 
 /// What belongs to each output, by name or by position; `one` for all where a single one is given.
 template <class T>
-std::vector<std::optional<T>> spread(const OneOrMany<T>& given, const std::vector<std::string>& names,
-                                     const char* what) {
+std::vector<std::optional<T>> spread(const OneOrMany<T>& given, const Nest& y_pred,
+                                     const std::vector<std::string>& names, const char* what) {
   std::vector<std::optional<T>> each(names.size());
   if (!given.names.empty()) {
     for (size_t i = 0; i < given.names.size(); ++i) {
       const std::string refusal = std::string(what) + ": the model has no output '" + given.names[i] + "'; it has ";
-      each[output_number(names, given.names[i], refusal)] = given.items[i];
+      each[output_number(names, y_pred, given.names[i], refusal)] = given.items[i];
     }
     return each;
   }
@@ -109,8 +116,8 @@ std::vector<std::optional<T>> spread(const OneOrMany<T>& given, const std::vecto
 
 void CompiledLosses::build(const Nest& y_pred) {
   names_ = names_of_outputs(y_pred, names_);
-  auto losses = spread(losses_, names_, "loss");
-  auto weights = spread(weights_, names_, "loss_weights");
+  auto losses = spread(losses_, y_pred, names_, "loss");
+  auto weights = spread(weights_, y_pred, names_, "loss_weights");
   for (size_t i = 0; i < names_.size(); ++i) {
     Output output{losses[i].value_or(Loss()), weights[i], {}};
     if (names_.size() > 1 && output.loss.defined()) output.mean = metrics::Mean({.name = names_[i] + "_loss"});

@@ -38,20 +38,12 @@ Metric choose(const MetricChoice& choice, const Tensor& y_true, const Tensor& y_
 
 /// Another one like it, for another output: each counts for itself.
 MetricChoice another(const MetricChoice& choice) {
-  if (!choice.metric().defined()) return choice;
-  const MetricInterface& metric = *choice.metric().get();
-  const std::string class_name = metric.class_name();
-  if (class_name.empty())
-    throw ValueError("the metric '" + metric.name +
-                     "' is a lambda and cannot be made anew for each of the model's outputs: give metrics by output");
-  auto made = std::static_pointer_cast<MetricInterface>(
-      make_object(MetricInterface::kind, class_name, metric.is_function() ? Value() : metric.get_config()));
-  made->name = metric.name;
-  return Metric(std::move(made));
+  return choice.metric().defined() ? MetricChoice(Metric(choice.metric().get()->another())) : choice;
 }
 
 /// The choices for each output.
-std::vector<std::vector<MetricChoice>> spread(const MetricChoices& given, const std::vector<std::string>& names) {
+std::vector<std::vector<MetricChoice>> spread(const MetricChoices& given, const Nest& y_pred,
+                                              const std::vector<std::string>& names) {
   std::vector<std::vector<MetricChoice>> each(names.size());
   if (!given.by_position.empty() && given.by_position.size() != names.size())
     throw ValueError("metrics: there are " + std::to_string(given.by_position.size()) + " lists for the model's " +
@@ -62,7 +54,8 @@ std::vector<std::vector<MetricChoice>> spread(const MetricChoices& given, const 
       for (const MetricChoice& choice : given.items) each[i].push_back(i == 0 ? choice : another(choice));
   }
   for (const auto& [name, choices] : given.by_name) {
-    each[output_number(names, name, "metrics: the model has no output '" + name + "'; it has ")] = choices.items;
+    const std::string refusal = "metrics: the model has no output '" + name + "'; it has ";
+    each[output_number(names, y_pred, name, refusal)] = choices.items;
   }
   return each;
 }
@@ -76,7 +69,7 @@ void CompiledMetrics::build(const Nest& y_true, const Nest& y_pred) {
   names_ = names_of_outputs(y_pred, names_);
   const std::vector<Tensor> predictions = y_pred.flatten();
   const std::vector<Nest> labels = per_output(y_true, y_pred, names_, "y");
-  auto plain = spread(metrics_, names_), weighted = spread(weighted_, names_);
+  auto plain = spread(metrics_, y_pred, names_), weighted = spread(weighted_, y_pred, names_);
   std::set<std::string> taken;
   for (size_t i = 0; i < names_.size(); ++i) {
     Output output;

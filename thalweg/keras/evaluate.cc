@@ -19,7 +19,7 @@ Logs Model::evaluate(const Batches& batches, const EvaluateOptions& options) con
 }
 
 Nest Model::predict_nest(const Nest& x, const PredictOptions& options) const {
-  const Nest data = Nest::tuple({x});
+  const Nest data = with_weights(x, {}, {}, {});
   const int64_t size = choose_batch_size(options.batch_size, options.steps, data);
   return predict_nest(Batches::of_arrays(data, {.batch_size = size}), options);
 }
@@ -83,7 +83,7 @@ Logs Model::test_on_batch(const Nest& x, const Nest& y, const BatchOptions& opti
 }
 Nest Model::predict_on_batch(const Nest& x) const {
   if (!p_->training) p_->training = std::make_shared<Training>(*this, CompileOptions());
-  return p_->training->predict(Nest::tuple({x}));
+  return p_->training->predict(with_weights(x, {}, {}, {}));
 }
 
 }  // namespace thalweg::keras

@@ -1,9 +1,9 @@
 // fit: the loop over epochs and batches.
 #include <cmath>
-#include <iostream>
 
 #include "thalweg/core/error.h"
 #include "thalweg/core/number_text.h"
+#include "thalweg/core/output.h"
 #include "thalweg/core/warning.h"
 #include "thalweg/keras/nan_loss.h"
 #include "thalweg/keras/training_loop.h"
@@ -32,6 +32,20 @@ Batches validation_of(const FitOptions& options) {
   return Batches::of_arrays(data, {.batch_size = choose_batch_size(given, options.validation_steps, data)});
 }
 
+/// Batches of arrays where the number of steps in an epoch is given: an epoch begins where the one before it ended, and
+/// there is as much data as that many epochs through the arrays have.
+Batches repeated(const Batches& arrays, int epochs) {
+  return Batches([arrays, epochs](int first) -> NextBatch {
+    return [=, next = arrays.start(first), pass = 1](Nest& batch) mutable {
+      while (!next(batch)) {
+        if (++pass > epochs) return false;
+        next = arrays.start(first);
+      }
+      return true;
+    };
+  });
+}
+
 }  // namespace
 
 History Model::fit(const Nest& x, const Nest& y, const FitOptions& options) const {
@@ -46,7 +60,9 @@ History Model::fit(const Nest& x, const Nest& y, const FitOptions& options) cons
   data = with_weights(train_x, train_y, weight, options.class_weight);
   rest.class_weight.clear();
   rest.batch_size = choose_batch_size(options.batch_size, options.steps_per_epoch, data);
-  return fit(Batches::of_arrays(data, {.batch_size = rest.batch_size, .shuffle = options.shuffle}), rest);
+  Batches batches = Batches::of_arrays(data, {.batch_size = rest.batch_size, .shuffle = options.shuffle});
+  if (rest.steps_per_epoch > 0) batches = repeated(batches, rest.epochs - rest.initial_epoch);
+  return fit(batches, rest);
 }
 
 History Model::fit(const Batches& given, const FitOptions& options) const {
@@ -71,12 +87,13 @@ History Model::fit(const Batches& given, const FitOptions& options) const {
     logs = {};
     listeners.tell(&CallbackInterface::on_epoch_begin, epoch, logs);
     Bar bar(*this, options.verbose, known);
-    if (options.verbose && options.epochs > 1) std::cout << "Epoch " << epoch + 1 << "/" << options.epochs << std::endl;
+    if (options.verbose && options.epochs > 1)
+      write_output("Epoch " + std::to_string(epoch + 1) + "/" + std::to_string(options.epochs) + "\n");
     Pass pass(*this, training.train);
     if (!next || !goes_on) next = batches.start(epoch);
     Steps steps([&next](Nest& batch) { return next(batch); }, options.steps_per_epoch, known,
                 training.options.steps_per_execution);
-    while (!training.stop) {
+    while (true) {
       int64_t step = steps.begin();
       if (step < 0) break;
       Logs batch_logs;
@@ -87,6 +104,7 @@ History Model::fit(const Batches& given, const FitOptions& options) const {
       listeners.tell(&CallbackInterface::on_train_batch_end, step, batch_logs);
       bar.step(*this, steps.done(), pass.has_own_results(), [&] { return pass.logs(); });
       InterruptGuard::check();
+      if (training.stop) break;
     }
     ran_out = steps.ran_out();
     if (ran_out)

@@ -245,16 +245,42 @@ std::vector<Layer> sort_layers(const std::vector<std::shared_ptr<Node>>& order, 
 FunctionalModel::FunctionalModel(const Nest& inputs, const Nest& outputs) : inputs_(inputs), outputs_(outputs) {
   built = true;
   autocast = false;  // its layers cast
-  std::map<std::pair<const Node*, int>, int> places;
   for (const Tensor& t : inputs.flatten()) {
     functional::History history = history_of(t);
     if (!history.node || !history.node->inputs.is_none())
       throw ValueError("Found input tensors that were not made by keras::Input: a model begins with those");
     input_names_.push_back(history.node->layer.name());
+  }
+  arrange_nodes();
+  std::map<std::string, int> used;
+  for (const Tensor& t : outputs.flatten()) {
+    const std::string& base = history_of(t).node->layer.name();
+    const int count = used[base]++;
+    output_names_.push_back(count == 0 ? base : base + "_" + std::to_string(count));
+  }
+}
+
+void FunctionalModel::include(const Tensor& tensor) {
+  included_.push_back(tensor);
+  arrange_nodes();
+}
+
+void FunctionalModel::arrange_nodes() {
+  std::vector<Nest> ends;
+  for (const Tensor& t : outputs_.flatten()) ends.emplace_back(t);
+  for (const Tensor& t : included_) ends.emplace_back(t);
+  const Nest all = Nest::list(std::move(ends));
+  num_places_ = 0;
+  depths_.clear();
+  steps_.clear();
+  output_places_.clear();
+  std::map<std::pair<const Node*, int>, int> places;
+  for (const Tensor& t : inputs_.flatten()) {
+    functional::History history = history_of(t);
     places[{history.node.get(), history.index}] = num_places_++;
   }
-  nodes_ = functional::sort_nodes(inputs, outputs);
-  layers_ = sort_layers(nodes_, inputs, outputs, depths_);
+  nodes_ = functional::sort_nodes(inputs_, all);
+  layers_ = sort_layers(nodes_, inputs_, all, depths_);
   for (const std::shared_ptr<Node>& node : nodes_) {
     if (node->inputs.is_none()) continue;
     Step step{node.get(), {}, num_places_, static_cast<int>(node->outputs.num_tensors())};
@@ -265,13 +291,9 @@ FunctionalModel::FunctionalModel(const Nest& inputs, const Nest& outputs) : inpu
     for (int i = 0; i < step.count; ++i) places[{node.get(), i}] = num_places_++;
     steps_.push_back(std::move(step));
   }
-  std::map<std::string, int> used;
-  for (const Tensor& t : outputs.flatten()) {
+  for (const Tensor& t : outputs_.flatten()) {
     functional::History history = history_of(t);
     output_places_.push_back(places.at({history.node.get(), history.index}));
-    const std::string& base = history.node->layer.name();
-    const int count = used[base]++;
-    output_names_.push_back(count == 0 ? base : base + "_" + std::to_string(count));
   }
   std::map<std::string, int> names;
   for (const Layer& layer : layers_) ++names[layer.name()];

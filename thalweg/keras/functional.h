@@ -94,6 +94,8 @@ class THALWEG_API FunctionalModel : public LayerInterface {
   bool is_model() const override { return true; }
   void list_parts(module::Parts& parts) const override;
 
+  /// Runs what gives this tensor, too, whenever the model is called.
+  void include(const Tensor& tensor);
   /// The tensors for the inputs, in their order, with their ranks and dtypes.
   std::vector<Tensor> arrange(const Nest& given) const;
   const Nest& inputs() const { return inputs_; }
@@ -114,9 +116,11 @@ class THALWEG_API FunctionalModel : public LayerInterface {
     int to;                 // the place of its first output
     int count;              // how many outputs it has
   };
+  void arrange_nodes();
   Tensor conform(const Tensor& given, const Tensor& reference) const;
 
   Nest inputs_, outputs_;
+  std::vector<Tensor> included_;  // besides the outputs
   std::vector<std::shared_ptr<functional::Node>> nodes_;
   std::vector<int> depths_;
   std::vector<Layer> layers_;
@@ -159,7 +163,12 @@ class THALWEG_API SequentialModel : public LayerInterface {
   bool has_given_shape_ = false;
 };
 
-/// The graph of layers behind a functional or sequential model; null for others, or before it is known.
+/// The graph of layers behind a functional or sequential model, or one of Python that comes from such a model; null for
+/// others, or before it is known.
 THALWEG_API FunctionalModel* graph_of(const LayerInterface& model);
+/// Says how graph_of finds the model of the engine that a model of another language comes from; null where there is
+/// none.
+using FindInner = const LayerInterface* (*)(const LayerInterface& model);
+THALWEG_API void set_find_inner(FindInner find);
 
 }  // namespace thalweg::keras

@@ -1,16 +1,25 @@
 // What the calls of a layer in graphs of layers say about it: its inputs, its outputs and their shapes.
+#include <atomic>
+
 #include "thalweg/core/error.h"
 #include "thalweg/core/symbolic_text.h"
 #include "thalweg/keras/network_config.h"
 
 namespace thalweg::keras {
 
+namespace {
+std::atomic<FindInner> find_inner{nullptr};
+}  // namespace
+
 FunctionalModel* graph_of(const LayerInterface& model) {
   auto& layer = const_cast<LayerInterface&>(model);
   if (auto* network = dynamic_cast<FunctionalModel*>(&layer)) return network;
   if (auto* sequential = dynamic_cast<SequentialModel*>(&layer)) return sequential->graph().get();
-  return nullptr;
+  const FindInner find = find_inner.load();
+  const LayerInterface* inner = find ? find(model) : nullptr;
+  return inner ? graph_of(*inner) : nullptr;
 }
+void set_find_inner(FindInner find) { find_inner = find; }
 
 namespace functional {
 

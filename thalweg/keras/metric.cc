@@ -29,6 +29,13 @@ void MetricInterface::start() {
   }
 }
 
+std::shared_ptr<MetricInterface> MetricInterface::another() const {
+  auto made = std::static_pointer_cast<MetricInterface>(
+      make_object(kind, class_name(), is_function() ? Value() : get_config()));
+  made->name = name;
+  return made;
+}
+
 void MetricInterface::reset_state() {
   for (const NamedVariable& found : list_variables(*this)) found.variable.assign(zeros_like(found.variable.value()));
 }

@@ -17,6 +17,8 @@ class THALWEG_API MetricInterface : public Object, public std::enable_shared_fro
   /// Takes its name from the member of that name, and gives the variables theirs.
   void start();
   virtual std::string* own_name() { return nullptr; }
+  /// One like it that counts for itself.
+  virtual std::shared_ptr<MetricInterface> another() const;
 
   DType dtype = DType::float32;
 
@@ -91,6 +93,16 @@ template <class T> class MetricInterface::Adapt : public Adapter<MetricInterface
     } else {
       parts("total", mean_.total);
       parts("count", mean_.count);
+    }
+  }
+  std::shared_ptr<MetricInterface> another() const override {
+    if constexpr (!is_struct<T> && std::copy_constructible<T>) {
+      auto made = std::make_shared<Adapt>(this->object);
+      made->start();
+      made->name = this->name;
+      return made;
+    } else {
+      return MetricInterface::another();
     }
   }
   std::string* own_name() override { return rows_of(this->object).template find<std::string>("name", &this->object); }

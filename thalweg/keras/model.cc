@@ -11,8 +11,8 @@ namespace {
 
 /// Own names of outputs, where the model is a graph of layers.
 std::vector<std::string> output_names(LayerInterface& model) {
-  if (auto* network = dynamic_cast<FunctionalModel*>(&model)) return network->output_names();
-  return {};
+  const FunctionalModel* network = graph_of(model);
+  return network ? network->output_names() : std::vector<std::string>();
 }
 
 }  // namespace
@@ -163,6 +163,22 @@ Layer Model::get_layer(size_t index) const {
     throw ValueError("Was asked to retrieve layer at index " + std::to_string(index) + " but model only has " +
                      std::to_string(all.size()) + " layers.");
   return all[index];
+}
+
+namespace {
+struct AddLossLayer {
+  Tensor call(const Tensor& loss) {
+    keras::add_loss(loss);
+    return loss;
+  }
+};
+}  // namespace
+
+void Model::add_loss(const Tensor& loss) const {
+  FunctionalModel* network = graph_of(*p_);
+  if (!network || !functional::has_history(loss))
+    throw ValueError("add_loss of a model takes a tensor that was made from the model's inputs, before it has values");
+  network->include(Layer(AddLossLayer{})(loss));
 }
 
 Nest Model::inputs() const {

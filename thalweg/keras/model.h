@@ -195,6 +195,8 @@ class THALWEG_API Model : public Layer {
   Tensor compute_loss(const Nest& x, const Nest& y, const Nest& y_pred, const Nest& sample_weight = {}) const;
   /// Takes a batch into the metrics, and gives all of them.
   Nest compute_metrics(const Nest& x, const Nest& y, const Nest& y_pred, const Nest& sample_weight = {}) const;
+  /// Adds to what is minimised: a number made from the tensors of a functional model.
+  void add_loss(const Tensor& loss) const;
   const Optimizer& optimizer() const;
   std::vector<Metric> metrics() const;
   std::vector<std::string> metrics_names() const;

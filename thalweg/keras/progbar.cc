@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <iostream>
 
 #include "thalweg/core/error.h"
+#include "thalweg/core/output.h"
 #include "thalweg/kernels/unicode.h"
 
 namespace thalweg::keras::utils {
@@ -149,7 +149,7 @@ std::string Progbar::render(int64_t current, const Values& values, std::optional
 
 void Progbar::update(int64_t current, const Values& values, std::optional<bool> finalize) {
   std::string text = render(current, values, finalize);
-  if (!text.empty()) std::cout << text << std::flush;
+  if (!text.empty()) write_output(text);
 }
 
 void Progbar::add(int64_t n, const Values& values) {

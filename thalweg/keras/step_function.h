@@ -13,6 +13,8 @@ class StepFunction {
   using Body = std::function<Nest(const Nest& data)>;
   StepFunction(Body body, bool eagerly, bool jit_compile, const std::string& name);
   Nest operator()(const Nest& data);
+  /// From now on op by op, or traced.
+  void set_eagerly(bool eagerly) { eagerly_ = eagerly; }
   int tracing_count() const { return core_.tracing_count(); }
 
  private:

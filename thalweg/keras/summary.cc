@@ -4,10 +4,10 @@
 #include <re2/re2.h>
 
 #include <algorithm>
-#include <iostream>
 #include <set>
 
 #include "thalweg/core/error.h"
+#include "thalweg/core/output.h"
 #include "thalweg/keras/function_layer.h"
 #include "thalweg/keras/input_layer.h"
 #include "thalweg/keras/model.h"
@@ -225,6 +225,6 @@ std::string summary_text(const Model& model, const SummaryOptions& options) {
   return table.finish(model);
 }
 
-void Model::summary(const SummaryOptions& options) const { std::cout << summary_text(*this, options) << std::flush; }
+void Model::summary(const SummaryOptions& options) const { write_output(summary_text(*this, options)); }
 
 }  // namespace thalweg::keras

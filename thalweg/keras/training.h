@@ -56,8 +56,10 @@ class CompiledMetrics {
 /// The tensors of one thing per output, in the order of the predictions; None where there is none.
 std::vector<Nest> per_output(const Nest& given, const Nest& y_pred, const std::vector<std::string>& names,
                              const char* what);
-/// The number of an output by its name; ValueError that begins with `refusal` and names the outputs there are.
-size_t output_number(const std::vector<std::string>& names, const std::string& name, const std::string& refusal);
+/// The number of an output by its key in a dict of predictions, or by its name; ValueError that begins with `refusal`
+/// and names the outputs there are.
+size_t output_number(const std::vector<std::string>& names, const Nest& y_pred, const std::string& name,
+                     const std::string& refusal);
 /// The names of outputs: a model's own, the keys of a dict, or output_1, output_2, ...
 std::vector<std::string> names_of_outputs(const Nest& y_pred, const std::vector<std::string>& given);
 /// Labels, predictions and weights with ranks and dtypes that go together.

@@ -193,7 +193,7 @@ Nest with_weights(const Nest& x, const Nest& y, const Nest& sample_weight,
   if (!class_weight.empty()) weight = weigh_classes(y, weight, weight_table(class_weight));
   if (!weight.is_none()) return Nest::tuple({x, y, weight});
   if (!y.is_none()) return Nest::tuple({x, y});
-  return Nest::tuple({x});
+  return x.is_tensor() || x.is_dict() ? x : Nest::tuple({x});  // as Keras gives them to steps
 }
 
 Batches with_class_weights(const Batches& batches, const std::map<int64_t, double>& class_weight) {

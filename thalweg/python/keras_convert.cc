@@ -159,6 +159,7 @@ nb::dict from_logs(const keras::Logs& logs) {
 void define_keras(nb::module_& module) {
   nb::module_ keras = module.def_submodule("keras", "Keras's objects.");
   define_keras_objects(keras);
+  define_keras_callbacks(keras);
   define_keras_layers(keras);
   define_keras_cells(keras);
   define_keras_models(keras);

@@ -57,6 +57,7 @@ void define_keras(nb::module_& module);
 /// keras_objects.cc, keras_layers.cc, keras_models.cc
 void define_keras_objects(nb::module_& module);
 void define_keras_layers(nb::module_& module);
+void define_keras_callbacks(nb::module_& module);
 void define_keras_cells(nb::module_& module);
 void define_keras_models(nb::module_& module);
 

@@ -9,6 +9,7 @@
 #include "thalweg/python/convert.h"
 #include "thalweg/python/data.h"
 #include "thalweg/python/keras_core.h"
+#include "thalweg/python/keras_python_layer.h"
 
 namespace thalweg::python {
 namespace {
@@ -79,7 +80,10 @@ template <class T> keras::OneOrMany<T> to_one_or_many(nb::handle object) {
       made.items.push_back(convert(item));
     }
   } else if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
-    for (nb::handle item : object) made.items.push_back(item.is_none() ? T() : convert(item));
+    for (nb::handle item : object) {
+      if constexpr (std::same_as<T, double>) made.items.push_back(item.is_none() ? 1.0 : convert(item));
+      else made.items.push_back(item.is_none() ? T() : convert(item));
+    }
   } else {
     made.items.push_back(convert(object));
     made.single = true;
@@ -150,6 +154,10 @@ nb::object from_history(const keras::History& history) {
 }  // namespace
 
 void define_keras_models(nb::module_& module) {
+  keras::set_find_inner([](const LayerInterface& model) -> const LayerInterface* {
+    auto* python = dynamic_cast<const PyLayer*>(&model);
+    return python && !python->writes_call() ? python->inner() : nullptr;
+  });
   auto engine = [](std::shared_ptr<keras::Object> object) {
     return std::unique_ptr<Core>(std::make_unique<EngineCore>(std::move(object)));
   };
@@ -178,6 +186,21 @@ void define_keras_models(nb::module_& module) {
          [](Core& core) { std::dynamic_pointer_cast<keras::SequentialModel>(core.get())->pop(); });
   define(module, "model_inputs", [](Core& core) { return from_nest(model_of(core).inputs()); });
   define(module, "model_outputs", [](Core& core) { return from_nest(model_of(core).outputs()); });
+  define(module, "input_names", [](Core& core) -> nb::object {
+    const keras::FunctionalModel* network = keras::graph_of(*as_interface<LayerInterface>(core));
+    return network ? nb::cast(network->input_names()) : nb::none();
+  });
+  define(module, "output_names", [](Core& core) -> nb::object {
+    const keras::FunctionalModel* network = keras::graph_of(*as_interface<LayerInterface>(core));
+    return network ? nb::cast(network->output_names()) : nb::none();
+  });
+  define(module, "model_add_loss",
+         [](Core& core, nb::handle loss) { model_of(core).add_loss(natural_tensor(loss.ptr())); });
+  define(module, "include", [](Core& core, nb::handle tensor) {
+    keras::FunctionalModel* network = keras::graph_of(*as_interface<LayerInterface>(core));
+    if (!network) raise(PyExc_ValueError, "the model is no graph of layers");
+    network->include(natural_tensor(tensor.ptr()));
+  });
   define(module, "from_config", [engine](const std::string& class_name, nb::handle config) {
     return engine(keras::make_object("layer", class_name, to_value(config)));
   });
@@ -222,6 +245,12 @@ void define_keras_models(nb::module_& module) {
       how.jit_compile = Flag(PyObject_IsTrue(jit.ptr()) == 1);
     options.read("steps_per_execution", how.steps_per_execution);
     model_of(core).compile(how);
+  });
+  define(module, "set_run_eagerly", [](Core& core, bool eagerly) {
+    auto layer = as_interface<LayerInterface>(core);
+    if (!layer->training) return;
+    for (keras::StepFunction* step : {&layer->training->train, &layer->training->test, &layer->training->predict})
+      step->set_eagerly(eagerly);
   });
   define(module, "optimizer",
          [](Core& core) { return from_object(model_of(core).optimizer().pointer(), "optimizer"); });

@@ -69,19 +69,6 @@ void define_keras_nodes(nb::module_& module) {
       list.append(nb::make_tuple(from_nest(inputs_of(node)), from_nest(keras::functional::outputs_of(node))));
     return list;
   });
-  // (names of the inputs, names of the outputs) of a model whose layers are known; None for others.
-  define(module, "end_names", [](Core& core) -> nb::object {
-    std::shared_ptr<LayerInterface> layer = as_interface<LayerInterface>(core);
-    auto* python = dynamic_cast<PyLayer*>(layer.get());
-    keras::FunctionalModel* graph = keras::graph_of(python && python->inner() ? *python->inner() : *layer);
-    if (!graph) return nb::none();
-    auto listed = [](const std::vector<std::string>& names) {
-      nb::list list;
-      for (const std::string& name : names) list.append(nb::str(name.c_str()));
-      return list;
-    };
-    return nb::make_tuple(listed(graph->input_names()), listed(graph->output_names()));
-  });
   // The outputs of a model with other layers, each from `copy(layer)`, for these inputs.
   define(module, "replay", [](Core& core, nb::handle inputs, nb::handle copy) {
     std::shared_ptr<LayerInterface> layer = as_interface<LayerInterface>(core);

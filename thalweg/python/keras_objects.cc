@@ -136,6 +136,12 @@ class PyMetric : public keras::MetricInterface, public PythonBacked<keras::Metri
   void reset_state() override {
     with_python([&] { me().attr("reset_state")(); });
   }
+  std::shared_ptr<keras::MetricInterface> another() const override {
+    return with_python([&] {
+      nb::object made = me().type().attr("from_config")(me().attr("get_config")());
+      return std::dynamic_pointer_cast<keras::MetricInterface>(to_object(made));
+    });
+  }
   void list_parts(module::Parts& parts) const override {
     for (size_t i = 0; i < weights.size(); ++i) parts("weight" + std::to_string(i), weights[i]);
   }
@@ -177,83 +183,6 @@ class PyOptimizer : public keras::OptimizerInterface, public PythonBacked<keras:
   void update_step(const Tensor& gradient, const Variable& variable, size_t) override {
     with_python([&] { me().attr("update_step")(nb::steal(wrap_gradient(gradient)), wrap_variable_object(variable)); });
   }
-};
-
-/// Any Python object with hooks.
-class PyCallback : public keras::CallbackInterface, public HasPython {
- public:
-  explicit PyCallback(nb::object self) : self_(std::move(self)) {
-    for (const char* hook : {"on_train_batch_end", "on_test_batch_end", "on_batch_end"}) wants_logs_ |= overrides(hook);
-  }
-  ~PyCallback() override {
-    nb::gil_scoped_acquire acquire;
-    self_.reset();
-  }
-  nb::handle python() const override { return self_; }
-  std::string class_name() const override {
-    return with_python([&] { return text_of(self_.type().attr("__name__")); });
-  }
-  Value get_config() const override { return Value(Value::Map()); }
-  bool wants_batch_logs() const override { return wants_logs_; }
-  void set_params(const keras::RunParameters& params) override {
-    with_python([&] {
-      nb::dict dict;
-      dict["verbose"] = params.verbose;
-      dict["epochs"] = params.epochs;
-      dict["steps"] = params.steps < 0 ? nb::object(nb::none()) : nb::object(nb::int_(params.steps));
-      self_.attr("set_params")(dict);
-    });
-  }
-  void set_model(keras::Model& model) override {
-    with_python([&] { self_.attr("set_model")(from_object(model.pointer(), "layer")); });
-  }
-  void on_train_begin(keras::Model&, keras::Logs& l) override { tell("on_train_begin", l); }
-  void on_train_end(keras::Model&, keras::Logs& l) override { tell("on_train_end", l); }
-  void on_epoch_begin(keras::Model&, int i, keras::Logs& l) override { tell("on_epoch_begin", l, i); }
-  void on_epoch_end(keras::Model&, int i, keras::Logs& l) override { tell("on_epoch_end", l, i); }
-  void on_train_batch_begin(keras::Model&, int64_t i, keras::Logs& l) override { tell("on_train_batch_begin", l, i); }
-  void on_train_batch_end(keras::Model&, int64_t i, keras::Logs& l) override { tell("on_train_batch_end", l, i); }
-  void on_test_begin(keras::Model&, keras::Logs& l) override { tell("on_test_begin", l); }
-  void on_test_end(keras::Model&, keras::Logs& l) override { tell("on_test_end", l); }
-  void on_test_batch_begin(keras::Model&, int64_t i, keras::Logs& l) override { tell("on_test_batch_begin", l, i); }
-  void on_test_batch_end(keras::Model&, int64_t i, keras::Logs& l) override { tell("on_test_batch_end", l, i); }
-  void on_predict_begin(keras::Model&, keras::Logs& l) override { tell("on_predict_begin", l); }
-  void on_predict_end(keras::Model&, keras::Logs& l) override { tell("on_predict_end", l); }
-  void on_predict_batch_begin(keras::Model&, int64_t i, keras::Logs& l) override {
-    tell("on_predict_batch_begin", l, i);
-  }
-  void on_predict_batch_end(keras::Model& m, int64_t i, keras::Logs&) override {
-    if (!overrides("on_predict_batch_end")) return;
-    with_python([&] {
-      nb::dict logs;
-      logs["outputs"] = from_object(m.pointer(), "layer").attr("_last_outputs")();
-      self_.attr("on_predict_batch_end")(i, logs);
-    });
-  }
-
- private:
-  bool overrides(const char* hook) const {
-    return with_python([&] {
-      nb::object base = nb::module_::import_("thalweg.keras.callbacks").attr("Callback");
-      if (!nb::hasattr(self_, hook)) return false;
-      nb::object attributes = nb::getattr(self_, "__dict__", nb::dict());
-      if (nb::cast<nb::dict>(attributes).contains(hook)) return true;
-      return !nb::hasattr(self_.type(), hook) || !nb::object(self_.type().attr(hook)).is(nb::object(base.attr(hook)));
-    });
-  }
-  template <class... I> void tell(const char* hook, keras::Logs& logs, I... number) {
-    with_python([&] {
-      if (!nb::hasattr(self_, hook)) return;
-      nb::dict dict = from_logs(logs);
-      self_.attr(hook)(number..., dict);
-      for (auto [key, item] : dict)  // a callback may add to them
-        if (PyNumber_Check(item.ptr()))
-          logs.set(text_of(nb::str(key)), nb::cast<double>(nb::steal(checked(PyNumber_Float(item.ptr())))));
-    });
-  }
-
-  nb::object self_;
-  bool wants_logs_ = false;
 };
 
 nb::dict describe(const keras::Class& made) {
@@ -526,9 +455,6 @@ void define_keras_objects(nb::module_& module) {
   define(module, "add_slot", [](nb::handle variable, const std::string& name, nb::handle initial) {
     return wrap_variable_object(
         keras::add_slot(to_variable(variable), name, initial.is_none() ? Tensor() : natural_tensor(initial.ptr())));
-  });
-  define(module, "callback", [](nb::object self) {
-    return std::unique_ptr<Core>(std::make_unique<EngineCore>(std::make_shared<PyCallback>(std::move(self))));
   });
 }
 

@@ -1,106 +1,11 @@
 """Callbacks: what is told how training goes."""
 
+from thalweg.keras._callback_base import BaseLogger, Callback, CallbackList, History, ProgbarLogger, flat
 from thalweg.keras._objects import Described, _engine, make_classes, register_kind
 
 
-class Callback:
-    """The base of callbacks that programs write."""
-
-    def __init__(self):
-        self.validation_data = None
-        self.model = None
-        self.params = None
-
-    def set_params(self, params):
-        self.params = params
-
-    def set_model(self, model):
-        self.model = model
-
-    def on_batch_begin(self, batch, logs=None):
-        """Before each batch of training."""
-
-    def on_batch_end(self, batch, logs=None):
-        """After each batch of training."""
-
-    def on_epoch_begin(self, epoch, logs=None):
-        """Before each epoch."""
-
-    def on_epoch_end(self, epoch, logs=None):
-        """After each epoch, with its numbers."""
-
-    def on_train_batch_begin(self, batch, logs=None):
-        self.on_batch_begin(batch, logs=logs)
-
-    def on_train_batch_end(self, batch, logs=None):
-        self.on_batch_end(batch, logs=logs)
-
-    def on_test_batch_begin(self, batch, logs=None):
-        """Before each batch of evaluation."""
-
-    def on_test_batch_end(self, batch, logs=None):
-        """After each batch of evaluation."""
-
-    def on_predict_batch_begin(self, batch, logs=None):
-        """Before each batch of prediction."""
-
-    def on_predict_batch_end(self, batch, logs=None):
-        """After each batch of prediction, with its outputs."""
-
-    def on_train_begin(self, logs=None):
-        """Before training."""
-
-    def on_train_end(self, logs=None):
-        """After training."""
-
-    def on_test_begin(self, logs=None):
-        """Before evaluation."""
-
-    def on_test_end(self, logs=None):
-        """After evaluation."""
-
-    def on_predict_begin(self, logs=None):
-        """Before prediction."""
-
-    def on_predict_end(self, logs=None):
-        """After prediction."""
-
-
-class History(Callback):
-    """The numbers of each epoch: what fit gives."""
-
-    def __init__(self):
-        super().__init__()
-        self.history, self.epoch = {}, []
-
-    def finish(self, model, history, epoch):
-        self.model, self.history, self.epoch = model, history, epoch
-
-
-class CallbackList:
-    """Several callbacks as one."""
-
-    def __init__(self, callbacks=None, add_history=False, add_progbar=False, model=None, **params):
-        self.callbacks = list(callbacks or [])
-        for callback in self.callbacks:
-            callback.set_model(model)
-            callback.set_params(params)
-
-    def append(self, callback):
-        self.callbacks.append(callback)
-
-    def __iter__(self):
-        return iter(self.callbacks)
-
-    def __getattr__(self, name):
-        if not name.startswith("on_"):
-            raise AttributeError(name)
-
-        def tell(*args, **kwargs):
-            for callback in self.callbacks:
-                getattr(callback, name)(*args, **kwargs)
-
-        return tell
+for _made in (BaseLogger, Callback, CallbackList, History, ProgbarLogger):
+    _made.__module__ = __name__
 
 
 class EngineCallback(Described, Callback):
@@ -113,9 +18,68 @@ class EngineCallback(Described, Callback):
     def set_model(self, model):
         self.__dict__["model"] = model
 
+    def __getattr__(self, name):
+        if not name.startswith("_") and "_core" in self.__dict__:
+            state = _engine.callback_state(self._core) or {}
+            if name in state:
+                return state[name]
+        return super().__getattr__(name)
+
+    # fit calls the engine's hooks by itself; these are for classes that come from it, and for loops of one's own.
+
+    def on_train_begin(self, logs=None):
+        self._call("on_train_begin", 0, logs)
+
+    def on_train_end(self, logs=None):
+        self._call("on_train_end", 0, logs)
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self._call("on_epoch_begin", epoch, logs)
+
+    def on_epoch_end(self, epoch, logs=None):
+        self._call("on_epoch_end", epoch, logs)
+
+    def on_train_batch_begin(self, batch, logs=None):
+        self.on_batch_begin(batch, logs=logs)
+        self._call("on_train_batch_begin", batch, logs)
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.on_batch_end(batch, logs=logs)
+        self._call("on_train_batch_end", batch, logs)
+
+    def _call(self, hook, number, logs):
+        _engine.callback_hook(self._core, hook, self.model._core, number, logs)
+
 
 _classes = make_classes("callback", EngineCallback, __name__)
 globals().update(_classes)
+
+
+class ReduceLROnPlateau(_classes["ReduceLROnPlateau"]):
+    """Makes the learning rate smaller when a number has stopped improving."""
+
+    _engine_name = "ReduceLROnPlateau"
+
+    def _start(self, config):
+        if config.get("factor", 0.1) >= 1.0:
+            raise ValueError(f"ReduceLROnPlateau does not support a factor >= 1.0. Got {config['factor']}")
+        super()._start(config)
+
+    def in_cooldown(self):
+        return self.cooldown_counter > 0
+
+
+class CSVLogger(_classes["CSVLogger"]):
+    """Writes the numbers of each epoch into a file, a line for each."""
+
+    _engine_name = "CSVLogger"
+
+    @property
+    def sep(self):
+        return self.separator
+
+
+_classes.update(ReduceLROnPlateau=ReduceLROnPlateau, CSVLogger=CSVLogger)
 register_kind("callback", _classes, EngineCallback)
 
 
@@ -134,7 +98,7 @@ class LearningRateScheduler(Callback):
         except TypeError:  # the form without the rate
             rate = self.schedule(epoch)
         if not isinstance(rate, (float, np.float32, np.float64)) and not hasattr(rate, "dtype"):
-            raise ValueError(f"The output of the `schedule` function should be float. Got: {rate}")
+            raise ValueError(f"The output of the \"schedule\" function should be float. Got: {rate}")
         self.model.optimizer.learning_rate = rate
         if self.verbose > 0:
             print(f"\nEpoch {epoch + 1}: LearningRateScheduler setting learning rate to {rate}.")
@@ -157,21 +121,15 @@ class LambdaCallback(Callback):
                 setattr(self, name, function)
 
 
-class _Listener:
-    def __init__(self, callback):
-        self.callback = callback
-        self.core = callback._core if "_core" in vars(callback) else _engine.callback(callback)
-
-    def begin(self, model):
-        if "_core" in vars(self.callback):
-            self.callback.set_model(model)
-
-
-def listeners(callbacks, history):
-    """The callbacks of a run as the engine takes them."""
-    if callbacks is None:
-        callbacks = []
-    if not isinstance(callbacks, (list, tuple, CallbackList)):
-        callbacks = [callbacks]
-    made = [_Listener(callback) for callback in callbacks if not isinstance(callback, History)]
+def listeners(callbacks, model):
+    """The callbacks of a run as the engine takes them. The bar is the engine's own."""
+    made = []
+    for callback in callbacks:
+        if type(callback) is ProgbarLogger:
+            continue
+        if "_engine_name" in vars(type(callback)):
+            callback.set_model(model)
+            made.append(callback._core)
+        else:
+            made.append(_engine.callback(callback))
     return made

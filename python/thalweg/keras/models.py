@@ -1,15 +1,14 @@
 """Models: layers that can be trained."""
 
 import sys
+import warnings
 
 import numpy as np
 
-from thalweg.keras import _data
-from thalweg.keras._input import Input
+from thalweg.keras import _compiled, _data, _steps
 from thalweg.keras._layer import Layer, _of_engine
 from thalweg.keras._nodes import shapes_of
 from thalweg.keras._objects import CustomObjectScope, _engine
-from thalweg.nest import pack_sequence_as
 
 
 def _is_functional_call(args, kwargs):
@@ -20,6 +19,12 @@ class Model(Layer):
     """A layer that can be trained: of tensors that begin with `Input`, or a class with `call`."""
 
     _is_model = True
+    history = None
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if cls._computes():
+            cls._overrides["train_step"] = cls._overrides["test_step"] = True
 
     @_of_engine
     def __init__(self, *args, **kwargs):
@@ -92,6 +97,14 @@ class Model(Layer):
         return _as_list(self._ends()[1])
 
     @property
+    def input_names(self):
+        return _engine.input_names(self._core)
+
+    @property
+    def output_names(self):
+        return _engine.output_names(self._core)
+
+    @property
     def input(self):
         found = self._ends()[0]
         return super().input if found is None else found
@@ -110,16 +123,6 @@ class Model(Layer):
     def output_shape(self):
         found = self._ends()[1]
         return super().output_shape if found is None else shapes_of(found)
-
-    @property
-    def input_names(self):
-        names = _engine.end_names(self._core)
-        return None if names is None else names[0]
-
-    @property
-    def output_names(self):
-        names = _engine.end_names(self._core)
-        return None if names is None else names[1]
 
     def _check_weights(self):
         if not self.built and ("build" in type(self).__dict__ or type(self) is Sequential):
@@ -158,18 +161,59 @@ class Model(Layer):
     # Training
 
     def compile(self, optimizer="rmsprop", loss=None, metrics=None, loss_weights=None, weighted_metrics=None,
-                run_eagerly=None, steps_per_execution=None, jit_compile=None, **kwargs):
+                run_eagerly=None, steps_per_execution=None, jit_compile=None, pss_evaluation_shards=0, **kwargs):
         """Says how to train."""
         from thalweg.keras import optimizers
         self.__dict__.pop("_own_optimizer", None)
-        kwargs.pop("pss_evaluation_shards", None)
+        for old in ("cloning", "experimental_run_tf_function", "distribute", "sample_weight_mode"):
+            kwargs.pop(old, None)
+        if kwargs.pop("target_tensors", None) is not None:
+            raise ValueError("`target_tensors` argument is not supported when executing eagerly.")
         if kwargs:
             raise TypeError(f"Invalid keyword argument(s) in `compile()`: {set(kwargs)}.")
-        self.__dict__["loss"] = loss
+        if steps_per_execution == "auto":
+            steps_per_execution = None
+        self.__dict__.update(loss=loss, _run_eagerly=run_eagerly, _jit_compile=jit_compile)
         _engine.compile(self._core, {
-            "optimizer": optimizers.get(optimizer), "loss": loss, "metrics": metrics, "loss_weights": loss_weights,
-            "weighted_metrics": weighted_metrics, "run_eagerly": run_eagerly,
-            "steps_per_execution": steps_per_execution, "jit_compile": jit_compile})
+            "optimizer": optimizers.get(optimizer), "loss": loss, "metrics": _compiled.as_metrics(metrics),
+            "loss_weights": loss_weights, "weighted_metrics": _compiled.as_metrics(weighted_metrics),
+            "run_eagerly": bool(run_eagerly), "jit_compile": jit_compile,
+            "steps_per_execution": None if steps_per_execution is None else int(steps_per_execution)})
+
+    @property
+    def run_eagerly(self):
+        """Whether steps run op by op."""
+        from thalweg import config
+        own = self.__dict__.get("_run_eagerly")
+        return bool(config.functions_run_eagerly() if own is None else own)
+
+    @run_eagerly.setter
+    def run_eagerly(self, value):
+        self.__dict__["_run_eagerly"] = value
+        _engine.set_run_eagerly(self._core, bool(value))
+
+    @property
+    def jit_compile(self):
+        return self.__dict__.get("_jit_compile")
+
+    @property
+    def _is_compiled(self):
+        return _engine.is_compiled(self._core)
+
+    def add_loss(self, losses, **kwargs):
+        """Adds to what is minimised: numbers made in `call`, or from the tensors of a functional model."""
+        for loss in losses if isinstance(losses, (list, tuple)) else [losses]:
+            if _engine.history(loss) is not None:
+                _engine.model_add_loss(self._core, loss)
+            else:
+                super().add_loss(loss, **kwargs)
+
+    def add_metric(self, value, name=None, **kwargs):
+        """Counts the mean of a value made in `call`, or from the tensors of a functional model."""
+        if _engine.history(value) is not None:
+            _engine.include(self._core, _AddMetric(name, name="add_metric")(value))
+        else:
+            super().add_metric(value, name=name, **kwargs)
 
     @property
     def optimizer(self):
@@ -191,74 +235,108 @@ class Model(Layer):
             max_queue_size=10, workers=1, use_multiprocessing=False):
         """Trains for a number of epochs; gives the History."""
         from thalweg.keras import callbacks as callbacks_module
-        verbose = 1 if verbose == "auto" else int(verbose)
-        history = callbacks_module.History()
-        listeners = callbacks_module.listeners(callbacks, history)
-        options = {"epochs": epochs, "verbose": verbose, "validation_split": validation_split or None,
-                   "shuffle": bool(shuffle), "class_weight": class_weight, "initial_epoch": initial_epoch,
+        callbacks = callbacks_module.flat(callbacks)
+        history = next((item for item in callbacks if isinstance(item, callbacks_module.History)), None)
+        if history is None:
+            history = callbacks_module.History()
+            callbacks.append(history)
+        _data.check(x, y, sample_weight, validation_split)
+        self._show_metrics()
+        if isinstance(validation_freq, int) and validation_freq < 1:
+            raise ValueError(f"`validation_freq` must be a positive number or a list of epochs. Got: {validation_freq}")
+        steps_per_epoch, validation_steps = _data.steps(steps_per_epoch), _data.steps(validation_steps)
+        batch_size = _data.whole("batch_size", batch_size)
+        validation_batch_size = _data.whole("validation_batch_size", validation_batch_size)
+        options = {"epochs": _data.whole("epochs", epochs), "verbose": _verbosity(verbose), "validation_split": validation_split or None,
+                   "shuffle": bool(shuffle), "class_weight": class_weight, "initial_epoch": _data.whole("initial_epoch", initial_epoch),
                    "steps_per_epoch": steps_per_epoch, "validation_steps": validation_steps,
-                   "validation_freq": validation_freq, "callbacks": [listener.core for listener in listeners]}
+                   "validation_freq": validation_freq, "callbacks": callbacks_module.listeners(callbacks, self)}
+        sources = []
         if validation_data is not None:
-            options |= _data.validation(validation_data, validation_batch_size or batch_size)
-        for listener in listeners:
-            listener.begin(self)
+            options |= _data.validation(validation_data, validation_batch_size or batch_size, validation_steps, sources)
+        self.history = history
         try:
             if _data.is_batches(x):
-                if y is not None:
-                    raise ValueError(f"`y` argument is not supported when using {_data.describe(x)} as input.")
-                batches = _data.Batches(x)
-                made = _engine.fit_batches(self._core, batches.start, batches.steps, options)
+                batches = _data.Batches(x, steps_per_epoch, shuffle)
+                sources.append(batches)
+                _engine.fit_batches(self._core, batches.start, batches.steps, options)
             else:
                 options |= {"batch_size": batch_size, "sample_weight": _data.arrays(sample_weight),
                             "validation_batch_size": validation_batch_size}
-                made = _engine.fit(self._core, _data.arrays(x), _data.arrays(y), options)
-        except BaseException:  # the epochs until then
-            self._keep(history, _engine.fit_history(self._core))
-            raise
-        return self._keep(history, made)
-
-    def _keep(self, history, made):
-        history.finish(self, *made)
-        self.__dict__["history"] = history
+                _engine.fit(self._core, _data.arrays(x), _data.arrays(y), options)
+        finally:
+            for source in sources:
+                source.finish()
         return history
 
     def evaluate(self, x=None, y=None, batch_size=None, verbose="auto", sample_weight=None, steps=None, callbacks=None,
                  max_queue_size=10, workers=1, use_multiprocessing=False, return_dict=False, **kwargs):
         """The loss, or a list of loss and metrics, or a dict of them."""
         from thalweg.keras import callbacks as callbacks_module
-        verbose = 1 if verbose == "auto" else int(verbose)
-        listeners = callbacks_module.listeners(callbacks, None)
-        options = {"verbose": verbose, "steps": steps, "callbacks": [listener.core for listener in listeners]}
+        if kwargs:
+            raise TypeError(f"Invalid keyword arguments: {list(kwargs)}")
+        _data.check(x, y, sample_weight)
+        self._show_metrics()
+        steps, batch_size = _data.steps(steps), _data.whole("batch_size", batch_size)
+        options = {"verbose": _verbosity(verbose), "steps": steps,
+                   "callbacks": callbacks_module.listeners(callbacks_module.flat(callbacks), self)}
         if _data.is_batches(x):
-            batches = _data.Batches(x)
+            batches = _data.Batches(x, steps)
             logs = _engine.evaluate_batches(self._core, batches.start, batches.steps, options)
+            batches.finish()
         else:
             options |= {"batch_size": batch_size, "sample_weight": _data.arrays(sample_weight)}
             logs = _engine.evaluate(self._core, _data.arrays(x), _data.arrays(y), options)
-        self.__dict__["history"] = callbacks_module.History()  # Keras begins a new one, too
+        self.history = callbacks_module.History()  # Keras begins a new one, too
         return _results(logs, return_dict)
 
     def predict(self, x, batch_size=None, verbose="auto", steps=None, callbacks=None, max_queue_size=10, workers=1,
                 use_multiprocessing=False):
         """The outputs for all examples, as NumPy's arrays."""
         from thalweg.keras import callbacks as callbacks_module
-        verbose = 1 if verbose == "auto" else int(verbose)
-        listeners = callbacks_module.listeners(callbacks, None)
-        options = {"verbose": verbose, "steps": steps, "callbacks": [listener.core for listener in listeners]}
+        _data.check(x)
+        steps, batch_size = _data.steps(steps), _data.whole("batch_size", batch_size)
+        options = {"verbose": _verbosity(verbose), "steps": steps,
+                   "callbacks": callbacks_module.listeners(callbacks_module.flat(callbacks), self)}
         if _data.is_batches(x):
-            batches = _data.Batches(x)
+            batches = _data.Batches(x, steps)
             made = _engine.predict_batches(self._core, batches.start, batches.steps, options)
+            batches.finish()
         else:
             made = _engine.predict(self._core, _data.arrays(x), options | {"batch_size": batch_size})
-        self.__dict__["history"] = callbacks_module.History()
+        self.history = callbacks_module.History()
         return _to_numpy(made)
 
+    def fit_generator(self, generator, steps_per_epoch=None, epochs=1, verbose=1, callbacks=None, validation_data=None,
+                      validation_steps=None, validation_freq=1, class_weight=None, max_queue_size=10, workers=1,
+                      use_multiprocessing=False, shuffle=True, initial_epoch=0):
+        """What old programs call for `fit`."""
+        _warn_of_old_name("fit_generator", "fit")
+        return self.fit(generator, steps_per_epoch=steps_per_epoch, epochs=epochs, verbose=verbose, callbacks=callbacks,
+                        validation_data=validation_data, validation_steps=validation_steps,
+                        validation_freq=validation_freq, class_weight=class_weight, shuffle=shuffle,
+                        initial_epoch=initial_epoch)
+
+    def evaluate_generator(self, generator, steps=None, callbacks=None, max_queue_size=10, workers=1,
+                           use_multiprocessing=False, verbose=0):
+        """What old programs call for `evaluate`."""
+        _warn_of_old_name("evaluate_generator", "evaluate")
+        return self.evaluate(generator, steps=steps, callbacks=callbacks, verbose=verbose)
+
+    def predict_generator(self, generator, steps=None, callbacks=None, max_queue_size=10, workers=1,
+                          use_multiprocessing=False, verbose=0):
+        """What old programs call for `predict`."""
+        _warn_of_old_name("predict_generator", "predict")
+        return self.predict(generator, steps=steps, callbacks=callbacks, verbose=verbose)
+
     def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, reset_metrics=True, return_dict=False):
+        self._show_metrics()
         logs = _engine.train_on_batch(self._core, _data.arrays(x), _data.arrays(y), {
             "sample_weight": _data.arrays(sample_weight), "class_weight": class_weight, "reset_metrics": reset_metrics})
         return _results(logs, return_dict)
 
     def test_on_batch(self, x, y=None, sample_weight=None, reset_metrics=True, return_dict=False):
+        self._show_metrics()
         logs = _engine.test_on_batch(self._core, _data.arrays(x), _data.arrays(y), {
             "sample_weight": _data.arrays(sample_weight), "reset_metrics": reset_metrics})
         return _results(logs, return_dict)
@@ -268,11 +346,16 @@ class Model(Layer):
 
     @_of_engine
     def train_step(self, data):
-        return _engine.train_step(self._core, data)
+        return _steps.train(self, data) if self._computes() else _engine.train_step(self._core, data)
 
     @_of_engine
     def test_step(self, data):
-        return _engine.test_step(self._core, data)
+        return _steps.test(self, data) if self._computes() else _engine.test_step(self._core, data)
+
+    @classmethod
+    def _computes(cls):
+        """Whether the class says what the loss or the metrics are."""
+        return cls.compute_loss is not Model.compute_loss or cls.compute_metrics is not Model.compute_metrics
 
     @_of_engine
     def predict_step(self, data):
@@ -284,16 +367,22 @@ class Model(Layer):
     def compute_metrics(self, x, y, y_pred, sample_weight):
         return _engine.compute_metrics(self._core, x, y, y_pred, sample_weight)
 
+    def get_metrics_result(self):
+        """The numbers so far, by name."""
+        return {metric.name: metric.result() for metric in self.metrics}
+
     @property
     def compiled_loss(self):
-        def compute(y_true, y_pred, sample_weight=None, regularization_losses=None):
-            return _engine.compute_loss(self._core, None, y_true, y_pred, sample_weight)
-
-        return compute
+        return _compiled.CompiledLoss(self) if self._is_compiled else None
 
     @property
     def compiled_metrics(self):
-        return _CompiledMetrics(self)
+        return _compiled.CompiledMetrics(self) if self._is_compiled else None
+
+    def _show_metrics(self):
+        """Metrics that a class names but does not hold are the model's, too: they begin anew with every epoch."""
+        if type(self).metrics is not Layer.metrics:
+            self.__dict__["_named_metrics"] = list(self.metrics)
 
     def _last_outputs(self):
         return _to_numpy(_engine.last_outputs(self._core))
@@ -319,16 +408,24 @@ def _print(line):
     sys.stdout.write(line + "\n")
 
 
-class _CompiledMetrics:
-    def __init__(self, model):
-        self._model = model
+def _warn_of_old_name(old, new):
+    warnings.warn(f"`Model.{old}` is deprecated and will be removed in a future version. Please use `Model.{new}`, "
+                  "which supports generators.", stacklevel=3)
 
-    def update_state(self, y_true, y_pred, sample_weight=None):
-        _engine.update_compiled_metrics(self._model._core, y_true, y_pred, sample_weight)
 
-    @property
-    def metrics(self):
-        return self._model.metrics
+def _verbosity(verbose):
+    from thalweg import _logging
+    return (1 if _logging.is_interactive() else 2) if verbose == "auto" else int(verbose)
+
+
+class _AddMetric(Layer):
+    def __init__(self, metric_name, name):
+        super().__init__(name=_engine.unique_name(name))
+        self._metric_name = metric_name
+
+    def call(self, value):
+        self.add_metric(value, name=self._metric_name)
+        return value
 
 
 class Functional(Model):
@@ -412,31 +509,4 @@ def _to_numpy(structure):
     return structure if structure is None else np.asarray(structure)
 
 
-def clone_model(model, input_tensors=None, clone_function=None):
-    """A model of new layers like those of another, with new weights; `clone_function` may give other layers."""
-    if not isinstance(model, Model):
-        raise ValueError(f"Expected `model` argument to be a `Model` instance. Received: model={model}")
-    if clone_function is not None and not callable(clone_function):
-        raise ValueError(f"Expected `layer_fn` argument to be a callable. Received: layer_fn={clone_function}")
-    if not isinstance(model, Sequential) and model._ends()[0] is None:
-        if clone_function is not None or input_tensors is not None:
-            raise ValueError("Expected `model` argument to be a functional `Model` instance, but got a subclassed model "
-                             "instead.")
-        return type(model).from_config(model.get_config())
-    copy = clone_function or (lambda layer: layer._copy())
-    given = None if input_tensors is None else _as_list(input_tensors)
-    if isinstance(model, Sequential):
-        start = given or ([] if model._ends()[0] is None else _new_inputs(model))
-        return Sequential([*start, *(copy(layer) for layer in model.layers)], name=model.name)
-    inputs = _engine.model_inputs(model.__dict__.get("_graph", model._core))
-    inputs = pack_sequence_as(inputs, given or _new_inputs(model))
-    made = Model(inputs, _engine.replay(model.__dict__.get("_graph", model._core), inputs, copy), name=model.name)
-    if type(model) not in (Model, Functional) and "_core_arguments" not in model.__dict__:
-        made = type(model)(inputs, made.output, name=model.name)
-    return made
-
-
-def _new_inputs(model):
-    layers = [_engine.history(tensor)[0] for tensor in model.inputs]
-    return [Input(batch_shape=tensor.shape, dtype=tensor.dtype, name=layer.name)
-            for tensor, layer in zip(model.inputs, layers)]
+from thalweg.keras._clone import clone_model  # noqa: E402 (it needs the classes above)

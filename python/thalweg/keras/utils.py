@@ -5,11 +5,12 @@ Arrays are NumPy's here and follow its rules, so what works on them is written w
 
 import os
 import random
-import sys
 
 import numpy as np
 
+from thalweg import _logging
 from thalweg._thalweg import keras_utils
+from thalweg.keras._steps import pack as pack_x_y_sample_weight, unpack as unpack_x_y_sample_weight
 
 
 def _labels(y, num_classes):
@@ -131,8 +132,7 @@ class Progbar:
         values = [(name, float(np.mean(value))) for name, value in values or ()]
         text = self._bar.render(int(current), values, finalize)
         if text:
-            sys.stdout.write(text)
-            sys.stdout.flush()
+            _logging.write(text)
 
     def add(self, n, values=None):
         """The same, `n` steps further."""
@@ -179,9 +179,30 @@ def _engine_keras():
     return _thalweg.keras
 
 
+def enable_interactive_logging():
+    """Progress is shown on sys.stdout."""
+    _logging.set_interactive(True)
+
+
+def disable_interactive_logging():
+    """Progress is told to the logger "tensorflow"."""
+    _logging.set_interactive(False)
+
+
+def is_interactive_logging_enabled():
+    return _logging.is_interactive()
+
+
+_REGISTERED = ("CustomObjectScope", "custom_object_scope", "get_custom_objects")
+_SERIALIZED = ("register_keras_serializable", "get_registered_name", "get_registered_object", "serialize_keras_object",
+               "deserialize_keras_object")
+
+
 def __getattr__(name):
     # Names of configurations live beside the objects that are made from them.
-    from thalweg.keras import _objects
-    if name in ("CustomObjectScope", "custom_object_scope", "get_custom_objects", "register_keras_serializable"):
+    from thalweg.keras import _objects, _registered
+    if name in _REGISTERED:
         return getattr(_objects, name)
+    if name in _SERIALIZED:
+        return getattr(_registered, name)
     raise AttributeError(f"module 'thalweg.keras.utils' has no attribute '{name}'")

@@ -1,7 +1,7 @@
 #include <cmath>
-#include <iostream>
 #include <limits>
 
+#include "thalweg/core/output.h"
 #include "thalweg/keras/callbacks.h"
 #include "thalweg/keras/callbacks/monitor.h"
 #include "thalweg/keras/model.h"
@@ -54,13 +54,13 @@ struct EarlyStoppingCallback {
     model.stop_training();
     if (!best_weights) return;
     if (options.verbose > 0)
-      std::cout << "Restoring model weights from the end of the best epoch: " << state.best_epoch + 1 << "."
-                << std::endl;
+      write_output("Restoring model weights from the end of the best epoch: " + std::to_string(state.best_epoch + 1) +
+                   ".\n");
     model.set_weights(*best_weights);
   }
   void on_train_end() const {
     if (state.stopped_epoch > 0 && options.verbose > 0)
-      std::cout << "Epoch " << state.stopped_epoch + 1 << ": early stopping" << std::endl;
+      write_output("Epoch " + std::to_string(state.stopped_epoch + 1) + ": early stopping\n");
   }
 };
 

@@ -1,10 +1,10 @@
 // Callbacks that change the learning rate. Both write it into the logs, under the name `lr`.
 #include <algorithm>
-#include <iostream>
 #include <limits>
 
 #include "thalweg/core/error.h"
 #include "thalweg/core/number_text.h"
+#include "thalweg/core/output.h"
 #include "thalweg/keras/callbacks.h"
 #include "thalweg/keras/callbacks/monitor.h"
 #include "thalweg/keras/model.h"
@@ -55,8 +55,8 @@ struct ReduceLROnPlateauCallback {
       const double reduced = std::max(rate * options.factor, options.min_lr);
       set_rate(model, reduced);
       if (options.verbose > 0)
-        std::cout << "\nEpoch " << epoch + 1 << ": ReduceLROnPlateau reducing learning rate to " << text(reduced) << "."
-                  << std::endl;
+        write_output("\nEpoch " + std::to_string(epoch + 1) + ": ReduceLROnPlateau reducing learning rate to " +
+                     text(reduced) + ".\n");
       state.cooldown_counter = options.cooldown;
       state.wait = 0;
     }
@@ -72,8 +72,8 @@ struct LearningRateSchedulerCallback {
     const double rate = schedule(epoch, rate_of(model));
     set_rate(model, rate);
     if (options.verbose > 0)
-      std::cout << "\nEpoch " << epoch + 1 << ": LearningRateScheduler setting learning rate to " << text(rate) << "."
-                << std::endl;
+      write_output("\nEpoch " + std::to_string(epoch + 1) + ": LearningRateScheduler setting learning rate to " +
+                   text(rate) + ".\n");
   }
   void on_epoch_end(Model& model, int, Logs& logs) const { logs.set("lr", rate_of(model)); }
 };

@@ -1,7 +1,7 @@
 // Callbacks of a few lines.
 #include <cmath>
-#include <iostream>
 
+#include "thalweg/core/output.h"
 #include "thalweg/keras/callbacks.h"
 #include "thalweg/keras/model.h"
 
@@ -12,7 +12,7 @@ struct TerminateOnNaNCallback {
   void on_train_batch_end(Model& model, int64_t batch, const Logs& logs) const {
     const double* loss = logs.find("loss");
     if (!loss || std::isfinite(*loss)) return;
-    std::cout << "Batch " << batch << ": Invalid loss, terminating training" << std::endl;
+    write_output("Batch " + std::to_string(batch) + ": Invalid loss, terminating training\n");
     model.stop_training();
   }
 };

@@ -1,0 +1,60 @@
+"""What compile makes of losses and metrics, as steps of one's own use it."""
+
+from thalweg.keras._objects import _engine
+
+
+def as_metrics(given):
+    """Metrics as the engine takes them: of a loss, the mean is one."""
+    from thalweg.keras.losses import Loss
+    if isinstance(given, dict):
+        return {name: as_metrics(item) for name, item in given.items()}
+    if isinstance(given, (list, tuple)):
+        return [as_metrics(item) for item in given]
+    if not isinstance(given, Loss):
+        return given
+
+    def measured(y_true, y_pred):
+        return given(y_true, y_pred)
+
+    measured.__name__ = given.name or _engine.to_snake_case(type(given).__name__)
+    return measured
+
+
+def _is_loss(metric):
+    return metric.name == "loss" or metric.name.endswith("_loss")
+
+
+class CompiledLoss:
+    """The losses of the outputs: called with labels and predictions, it gives their weighted sum."""
+
+    def __init__(self, model):
+        self._model = model
+
+    def __call__(self, y_true, y_pred, sample_weight=None, regularization_losses=None):
+        return _engine.compute_loss(self._model._core, None, y_true, y_pred, sample_weight)
+
+    @property
+    def metrics(self):
+        return [metric for metric in self._model.metrics if _is_loss(metric)]
+
+    def reset_state(self):
+        for metric in self.metrics:
+            metric.reset_state()
+
+
+class CompiledMetrics:
+    """The metrics of the outputs."""
+
+    def __init__(self, model):
+        self._model = model
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        _engine.update_compiled_metrics(self._model._core, y_true, y_pred, sample_weight)
+
+    @property
+    def metrics(self):
+        return [metric for metric in self._model.metrics if not _is_loss(metric)]
+
+    def reset_state(self):
+        for metric in self.metrics:
+            metric.reset_state()
