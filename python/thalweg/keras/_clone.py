@@ -22,9 +22,9 @@ def clone_model(model, input_tensors=None, clone_function=None):
     if isinstance(model, Sequential):
         start = given or ([] if model._ends()[0] is None else _new_inputs(model))
         return Sequential([*start, *(copy(layer) for layer in model.layers)], name=model.name)
-    inputs = _engine.model_inputs(model.__dict__.get("_graph", model._core))
+    inputs = _engine.model_inputs(model._core)
     inputs = pack_sequence_as(inputs, given or _new_inputs(model))
-    made = Model(inputs, _engine.replay(model.__dict__.get("_graph", model._core), inputs, copy), name=model.name)
+    made = Model(inputs, _engine.replay(model._core, inputs, copy), name=model.name)
     if type(model) not in (Model, Functional) and "_core_arguments" not in model.__dict__:
         made = type(model)(inputs, made.output, name=model.name)
     return made

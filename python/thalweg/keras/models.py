@@ -52,7 +52,6 @@ class Model(Layer):
             if name is None:
                 name = _engine.unique_name(_engine.to_snake_case(type(self).__name__))
             self._attach(core, name, trainable, None, None)
-            self.__dict__["_graph"] = core
         if not trainable:
             self.trainable = False
 
@@ -155,8 +154,7 @@ class Model(Layer):
 
     def _ends(self):
         """What its layers lie between; None and None where they are not known."""
-        core = self.__dict__.get("_graph", self._core)
-        return _engine.model_inputs(core), _engine.model_outputs(core)
+        return _engine.model_inputs(self._core), _engine.model_outputs(self._core)
 
     # Training
 
@@ -451,7 +449,6 @@ class Sequential(Model):
             _engine.remember(core, self)
         else:
             self._attach(core, core.name, True, None, None)
-            self.__dict__["_graph"] = core
         for layer in layers if isinstance(layers, (list, tuple)) else [] if layers is None else [layers]:
             self.add(layer)
 
