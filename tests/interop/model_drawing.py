@@ -65,7 +65,9 @@ class Drawer:
         d = self.d
         loss = d.choice(LOSSES) if outputs == 1 or d.maybe(0.4) else [d.choice(LOSSES) for _ in range(outputs)]
         metrics = d.sample(METRICS, d.randint(0, 2)) if outputs == 1 else None
-        return {"optimizer": d.choice(SGD + ADAPTIVE), "loss": loss, "metrics": metrics, "traced": d.maybe(0.02)}
+        optimizer, traced = d.choice(SGD + ADAPTIVE), d.maybe(0.02)
+        # Keras's Nadam counts in Python, so steps that are traced give other numbers; ours are.
+        return {"optimizer": optimizer, "loss": loss, "metrics": metrics, "traced": traced or optimizer["class_name"] == "Nadam"}
 
     def network(self, entry, theme, length, depth):
         """A functional model that begins with an input and has the theme among its layers."""

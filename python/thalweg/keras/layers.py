@@ -108,7 +108,7 @@ for _name, _class in _classes.items():
             _class.rank = _rank
     _class._options = frozenset(p.name for p in _class._parameters) - _COMMON
 globals().update({name: cls for name, cls in _classes.items()
-                  if name not in ("ConvLSTMCell", "SlicingOpLambda", "TFOpLambda")})
+                  if name not in ("AddLoss", "ConvLSTMCell", "SlicingOpLambda", "TFOpLambda")})
 
 
 def _adapt(self, data, batch_size=None, steps=None):
