@@ -155,6 +155,21 @@ def Embedding(d, shape):
     return config | d.weights("embeddings") | (d.flag("input_length", 0.2, shape[0]) if len(shape) == 1 else {})
 
 
+@layer(1, dtype="int32")
+def CategoryEncoding(d, shape):
+    return {"num_tokens": 7} | d.options(output_mode=["multi_hot", "count"])
+
+
+@layer(1, dtype="int32")
+def Hashing(d, shape):
+    return {"num_bins": d.randint(2, 6), "output_mode": d.one("multi_hot", "count")} | d.options(salt=[133137, [1, 2]])
+
+
+@layer(1)
+def Discretization(d, shape):
+    return {"bin_boundaries": [-0.5, 0.0, 0.25], "output_mode": d.one("multi_hot", "count")}
+
+
 def without_gaps(config, dimensions):
     """TensorFlow's CPU kernels for volumes put windows elsewhere than its rule says where a stride is larger than a window."""
     if dimensions == 3 and config.get("padding") == "same":
@@ -368,9 +383,9 @@ def LSTM(d, shape):
 
 @layer(2)
 def RNN(d, shape):
-    cells = [cell(d) for _ in range(d.randint(1, 3))]
+    cells = [cell(d) for _ in range(d.one(1, 2, 2, 3))]
     stacked = {"layer": "StackedRNNCells", "config": {"cells": cells}}
-    return {"cell": d.one(cells, stacked) if len(cells) > 1 else cells[0]} | sequence_options(d)
+    return {"cell": stacked if d.maybe(0.7) else cells[0] if len(cells) == 1 else cells} | sequence_options(d)
 
 
 @layer(2)

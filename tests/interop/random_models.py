@@ -32,7 +32,7 @@ SMALLEST_SCALE = 0.1  # where numbers cancel, what is left hangs on the order of
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", type=int, default=300)
+    parser.add_argument("--models", type=int, default=320)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0, help="the number of the first model")
     parser.add_argument("--only", default="", help="the number of a model, or one as JSON")
@@ -212,7 +212,7 @@ class Report:
 
 
 INSIDE = {"SimpleRNNCell", "GRUCell", "LSTMCell", "StackedRNNCells"}  # drawn as parts of others
-NOT_DRAWN = {"Layer", "Lambda", "TFOpLambda", "Input", "InputLayer", "ConvLSTMCell", *(
+NOT_DRAWN = {"Layer", "Lambda", "Wrapper", "AbstractRNNCell", "TFOpLambda", "Input", "InputLayer", "InputSpec", "ConvLSTMCell", "HashedCrossing", *(
     f"{name}{d}D" for name in ("AvgPool", "MaxPool", "GlobalAvgPool", "GlobalMaxPool", "Convolution", "SeparableConvolution") for d in (1, 2, 3)), *(
     f"Convolution{d}DTranspose" for d in (1, 2, 3))}
 

@@ -183,3 +183,13 @@ def test_a_class_may_change_what_a_cell_of_the_library_gives():
     np.testing.assert_allclose(layers.RNN(Doubled(2))(x), 2 * once, rtol=1e-6)
     with keras.utils.custom_object_scope({"Mine": Mine}):
         assert layers.Bidirectional(Mine(2))(x).shape == (1, 4)
+
+
+def test_summaries_show_connections_beside_inputs_that_nothing_takes():
+    used, unused = keras.Input((2,)), keras.Input((3,))
+    lines = []
+    keras.Model([used, unused], layers.Dense(1)(used)).summary(print_fn=lambda line: lines.append(line))
+    assert any("Connected to" in line for line in lines)
+    lines.clear()
+    keras.Model(used, layers.Dense(1)(used)).summary(print_fn=lambda line: lines.append(line))
+    assert not any("Connected to" in line for line in lines)
