@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "tests/keras/cases.h"
+#include "thalweg/core/sanitizer.h"
 #include "thalweg/core/threads.h"
 #include "thalweg/keras/keras.h"
 #include "thalweg/keras/training.h"
@@ -110,6 +111,9 @@ int64_t resident() {
   return read == 2 ? held * 4 : 0;
 }
 
+// A sanitizer keeps what was freed for a while, so this asks only that memory does not grow by what steps use.
+constexpr int64_t kept_by_sanitizer = under_sanitizer ? 64 << 10 : 0;
+
 TEST(Steps, LeaveNothingInMemory) {
   Sequential model({layers::Dense(64, {.activation = "relu", .input_shape = {32}}), layers::Dropout(0.5),
                     layers::Dense(10, {.activation = "softmax"})});
@@ -119,7 +123,7 @@ TEST(Steps, LeaveNothingInMemory) {
   model.fit(x, y, options);  // 100 steps
   const int64_t before = resident();
   for (int i = 0; i < 20; ++i) model.fit(x, y, options);
-  EXPECT_LE(resident(), before + std::max<int64_t>(before / 100, 512));
+  EXPECT_LE(resident(), before + std::max<int64_t>(before / 100, 512) + kept_by_sanitizer);
 }
 
 }  // namespace

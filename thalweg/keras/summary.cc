@@ -49,8 +49,8 @@ struct Size {
   std::string str() const { return fmt::format("{} ({})", count, memory_size(bytes)); }
 };
 
-/// Whether each layer has one call, which takes one tensor: then there is no column for connections. Inputs that nothing
-/// takes count too.
+/// Whether each layer has one call, which takes one tensor: then there is no column for connections. Inputs that
+/// nothing takes count too.
 bool is_chain(const FunctionalModel& graph) {
   if (graph.inputs().num_tensors() > 1) return false;
   std::set<int> depths;

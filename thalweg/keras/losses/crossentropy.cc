@@ -30,7 +30,9 @@ Tensor input_of_op(const Tensor& probabilities, const char* op) {
   graph::GraphTracer* tracer = graph::current_tracer();
   if (!tracer || !probabilities.is_symbolic()) return {};
   const graph::Origin origin = graph::origin_of(*probabilities.impl());
-  if (origin.graph != tracer->graph().serial() || origin.node->is_constant() || origin.node->op->name != op) return {};
+  if (origin.graph != tracer->graph().serial() || origin.node->is_constant() ||
+      std::string_view(origin.node->op->name) != op)
+    return {};
   // A tape goes back by the tensor that it saw.
   Tensor recorded = autodiff::Log::input_behind(probabilities);
   return recorded.defined() ? recorded : tracer->tensor_of(origin.node->inputs[0]);
