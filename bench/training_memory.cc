@@ -21,7 +21,8 @@ double resident_megabytes() {
 struct Watch {
   int steps = 0;
   void on_train_batch_end(int64_t) {
-    if (++steps == 100 || steps == 10000) std::printf("%d %.2f\n", steps, resident_megabytes());
+    ++steps;
+    if (steps == 100 || steps == 10000) std::printf("%d %.2f\n", steps, resident_megabytes());
   }
 };
 

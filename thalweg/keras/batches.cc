@@ -76,7 +76,7 @@ int64_t Batches::steps(int64_t asked) const {
   return steps_;
 }
 
-Batches Batches::of_stage(std::shared_ptr<const data::Stage> stage) {
+Batches Batches::of_stage(const std::shared_ptr<const data::Stage>& stage) {
   const int64_t steps = stage->cardinality();
   const int64_t known = steps == data::INFINITE_CARDINALITY  ? endless
                         : steps == data::UNKNOWN_CARDINALITY ? unknown_steps

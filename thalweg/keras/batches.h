@@ -45,7 +45,7 @@ class THALWEG_API Batches {
     bool shuffle = false;
   };
   static Batches of_arrays(const Nest& data, const ArrayOptions& options);
-  static Batches of_stage(std::shared_ptr<const data::Stage> stage);
+  static Batches of_stage(const std::shared_ptr<const data::Stage>& stage);
   /// The arrays that they are rows of; None where they come from elsewhere.
   const Nest& arrays() const { return arrays_; }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <ranges>
 #include <set>
 
 #include "thalweg/core/companion.h"
@@ -218,8 +219,8 @@ std::vector<Layer> sort_layers(const std::vector<std::shared_ptr<Node>>& order, 
   std::map<const Node*, int> node_depth;
   std::map<const LayerInterface*, int> layer_depth;
   std::vector<Layer> layers;
-  for (auto at = order.rbegin(); at != order.rend(); ++at) {
-    const Node& node = **at;
+  for (const auto& met : std::views::reverse(order)) {
+    const Node& node = *met;
     if (!layer_depth.contains(node.layer.get())) layers.push_back(node.layer);
     const int depth = std::max(node_depth[&node], layer_depth[node.layer.get()]);
     node_depth[&node] = layer_depth[node.layer.get()] = depth;

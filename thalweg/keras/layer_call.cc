@@ -30,7 +30,7 @@ std::string CallContext::weight_name(const std::string& name) const {
   std::string whole = name;
   const CallContext* context = this;
   while (true) {
-    if (context->has_scope_) whole = context->layer_.name + "/" + whole;
+    if (context->has_scope_) whole.insert(0, context->layer_.name + "/");
     if (!context->outer_) break;
     context = context->outer_;
     if (context->layer_.is_network()) return whole;

@@ -53,7 +53,7 @@ bool same_kinds(const Nest& a, const Nest& b) {
 template <class F> Nest common_kinds(const LayerInterface& layer, const F& part) {
   Nest common;
   for (const std::shared_ptr<Node>& node : nodes_of(layer)) {
-    const Nest found = part(*node);
+    const Nest& found = part(*node);
     if (common.is_none()) common = found;
     else if (!same_kinds(common, found)) return {};
   }

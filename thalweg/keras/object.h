@@ -175,13 +175,15 @@ template <class I, class T> class Adapter : public I {
     else return {};
   }
   Value get_config() const override {
-    Value config = rows_of(object).get(&object);
+    Value config = rows_of(object).get(static_cast<const void*>(&object));
     // What the members alone do not say.
     if constexpr (requires { object.complete_config(config); }) object.complete_config(config);
     return config;
   }
   bool is_function() const override { return !Describable<T>; }
-  void* self(const Rows* rows) override { return rows->is_same(rows_of(object)) ? &object : nullptr; }
+  void* self(const Rows* rows) override {
+    return rows->is_same(rows_of(object)) ? static_cast<void*>(&object) : nullptr;
+  }
   void list_parts(module::Parts& parts) const override {
     if constexpr (Describable<T>) {
       if constexpr (module::role_of<T>() == module::Role::module) module::list_parts<T>(&object, parts);

@@ -84,7 +84,7 @@ Nest SequentialModel::call(const Nest& inputs, const CallArgs& args) {
   with.mask = args.mask;
   for (const Layer& layer : layers_) {
     x = detail::run(*layer.get(), x, with);
-    with.mask = {};  // from here on tensors carry their masks
+    with.mask = Nest();  // from here on tensors carry their masks
   }
   return x;
 }

@@ -81,11 +81,12 @@ bool Bar::is_due(int64_t done) {
   return true;
 }
 void Bar::draw(const Model& model, int64_t done, const Logs& logs) {
+  if (!bar_) return;
   bar_->add_stateful_metrics(model.metrics_names());
   bar_->update(done, {logs.begin(), logs.end()}, false);
 }
 void Bar::finish(const Model& model, int64_t done, const Logs& logs) {
-  if (verbose_ == 0) return;
+  if (!bar_) return;
   bar_->add_stateful_metrics(model.metrics_names());
   const int64_t target = steps_ < 0 ? done : steps_;
   bar_->set_target(target);
