@@ -12,55 +12,14 @@ from thalweg.dtypes import as_dtype
 from thalweg.keras import _nodes
 from thalweg.keras._input_spec import InputSpec
 from thalweg.keras._objects import Described, _engine
+from thalweg.keras._overrides import given_arguments, of_engine, overrides_of
 from thalweg.keras.mixed_precision import Policy, policy_name
 from thalweg.nest import flatten, map_structure
 from thalweg.shapes import TensorShape
 from thalweg.specs import TensorSpec
 
-_METHODS = ("build", "call", "compute_mask", "compute_output_shape", "get_config", "get_initial_state", "reset_states",
-            "train_step", "test_step", "predict_step")
-
-
 # Weights that layers may be told to do without, and the option that says so.
 _WEIGHT_OPTIONS = {"bias": "use_bias", "gamma": "scale", "beta": "center"}
-
-
-def _overrides(cls):
-    """Which methods a class of the program writes itself, and what its `call` takes."""
-    found = {}
-    for name in _METHODS:
-        method = getattr(cls, name, None)
-        found[name] = method is not None and not getattr(method, "_is_engine", False)
-    takes = ()
-    if found["call"]:
-        try:
-            takes = tuple(inspect.signature(cls.call).parameters)
-        except (TypeError, ValueError):
-            pass
-    found["first"] = takes[1] if len(takes) > 1 else "inputs"
-    found["arguments"] = takes[2:]
-    found["get_config"] |= _has_own_arguments(cls)
-    found["takes_training"] = "training" in takes
-    found["takes_mask"] = "mask" in takes
-    found["takes_constants"] = "constants" in takes
-    found["supports_masking"] = False
-    return found
-
-
-def _has_own_arguments(cls):
-    """Whether the constructor that a program wrote takes other arguments than those of every layer."""
-    if cls._engine_name is not None or getattr(cls.__init__, "_is_engine", False):
-        return False
-    parameters = inspect.signature(cls.__init__).parameters.values()
-    known = {"self", "trainable", "name", "dtype", "dynamic"}
-    kinds = {p.kind for p in parameters}
-    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return several[1] not in kinds or any(p.name not in known and p.kind not in several for p in parameters)
-
-
-def _of_engine(method):
-    method._is_engine = True
-    return method
 
 
 class Layer(Described, Module, metaclass=abc.ABCMeta):
@@ -82,24 +41,16 @@ class Layer(Described, Module, metaclass=abc.ABCMeta):
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        cls._overrides = _overrides(cls)
+        cls._overrides = overrides_of(cls)
 
     def __new__(cls, *args, **kwargs):
         made = super().__new__(cls)
         if cls._overrides["get_config"] and getattr(cls.get_config, "_is_engine", False):
-            signature = inspect.signature(cls.__init__)
-            parameters = signature.parameters
-            try:
-                given = signature.bind(made, *args, **kwargs).arguments
-            except TypeError:  # which the constructor says itself
-                given = {}
-            several = {p.name for p in parameters.values() if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
             # Under a name that is not searched for layers.
-            made.__dict__["_core_arguments"] = {key: value for key, value in list(given.items())[1:]
-                                                if key not in several}
+            made.__dict__["_core_arguments"] = given_arguments(made, args, kwargs)
         return made
 
-    @_of_engine
+    @of_engine
     def __init__(self, trainable=True, name=None, dtype=None, dynamic=False, **kwargs):
         allowed = {"input_dim", "input_shape", "batch_input_shape", "batch_size", "weights", "activity_regularizer",
                    "autocast", "implementation", "experimental_autocast", "input_length"}
@@ -262,11 +213,11 @@ class Layer(Described, Module, metaclass=abc.ABCMeta):
                 return _engine.call(self._core, kwargs.pop(first), (), kwargs)
         raise ValueError("The first argument to `Layer.call` must always be passed.")
 
-    @_of_engine
+    @of_engine
     def call(self, inputs, *args, **kwargs):
         return _engine.call_inner(self._core, inputs, args, kwargs)
 
-    @_of_engine
+    @of_engine
     def build(self, input_shape):
         _engine.build(self._core, input_shape)
 
@@ -364,22 +315,21 @@ class Layer(Described, Module, metaclass=abc.ABCMeta):
     def count_params(self):
         return _engine.count_params(self._core)
 
+    @of_engine
     def compute_mask(self, inputs, mask=None):
         if not self._is_model and not self.supports_masking and any(one is not None for one in flatten(mask)):
             raise TypeError(f"Layer {self.name} does not support masking, but was passed an input_mask: {mask}")
         return _engine.compute_mask(self._core, inputs, mask)
 
-    compute_mask._is_engine = True
-
-    @_of_engine
+    @of_engine
     def compute_output_shape(self, input_shape):
         return _engine.compute_output_shape(self._core, input_shape)
 
-    @_of_engine
+    @of_engine
     def reset_states(self):
         _engine.reset_states(self._core)
 
-    @_of_engine
+    @of_engine
     def get_config(self):
         """What makes another one like it. A class of a program that does not write it is made with the same arguments."""
         if "_core_arguments" not in self.__dict__:
@@ -513,5 +463,4 @@ class Layer(Described, Module, metaclass=abc.ABCMeta):
         return f"<{type(self).__module__}.{type(self).__qualname__} object at {hex(id(self))}>"
 
 
-Layer._overrides = _overrides(Layer)
-
+Layer._overrides = overrides_of(Layer)

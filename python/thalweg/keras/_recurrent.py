@@ -1,7 +1,8 @@
 """Cells of recurrent layers that programs write."""
 
-from thalweg.keras._layer import Layer, _of_engine
+from thalweg.keras._layer import Layer
 from thalweg.keras._objects import _engine
+from thalweg.keras._overrides import of_engine
 
 
 class AbstractRNNCell(Layer):
@@ -20,7 +21,7 @@ class AbstractRNNCell(Layer):
     def output_size(self):
         raise NotImplementedError
 
-    @_of_engine
+    @of_engine
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
         """Zeros for a batch of this size, or of the inputs'."""
         states = _engine.initial_state(self._core, inputs, batch_size, dtype)

@@ -6,8 +6,9 @@ from thalweg.keras import _objects
 from thalweg.keras._input import Input
 from thalweg.keras._input_spec import InputSpec
 from thalweg.keras._lambda import Lambda
-from thalweg.keras._layer import Layer, _of_engine
+from thalweg.keras._layer import Layer
 from thalweg.keras._objects import _engine
+from thalweg.keras._overrides import of_engine as _of_engine
 from thalweg.keras._recurrent import AbstractRNNCell
 from thalweg.keras._wrapper import Wrapper
 

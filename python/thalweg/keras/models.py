@@ -6,9 +6,10 @@ import warnings
 import numpy as np
 
 from thalweg.keras import _compiled, _data, _steps
-from thalweg.keras._layer import Layer, _of_engine
+from thalweg.keras._layer import Layer
 from thalweg.keras._nodes import shapes_of
 from thalweg.keras._objects import CustomObjectScope, _engine
+from thalweg.keras._overrides import of_engine as _of_engine
 
 
 def _is_functional_call(args, kwargs):
