@@ -1,4 +1,4 @@
-"""Layer and Model: the classes that programs derive from."""
+"""Layer: the class that programs derive their layers from."""
 
 import abc
 import inspect
@@ -8,21 +8,20 @@ import numpy as np
 from thalweg._module import Module
 from thalweg._name_scope import name_scope
 from thalweg._thalweg import VariableBase
-from thalweg.dtypes import as_dtype
-from thalweg.keras import _nodes
+from thalweg.keras._holder import Holder
 from thalweg.keras._input_spec import InputSpec
+from thalweg.keras._nodes import Connected
 from thalweg.keras._objects import Described, _engine
 from thalweg.keras._overrides import given_arguments, of_engine, overrides_of
 from thalweg.keras.mixed_precision import Policy, policy_name
 from thalweg.nest import flatten, map_structure
-from thalweg.shapes import TensorShape
 from thalweg.specs import TensorSpec
 
 # Weights that layers may be told to do without, and the option that says so.
 _WEIGHT_OPTIONS = {"bias": "use_bias", "gamma": "scale", "beta": "center"}
 
 
-class Layer(Described, Module, metaclass=abc.ABCMeta):
+class Layer(Connected, Holder, Described, Module, metaclass=abc.ABCMeta):
     """The base of all layers. A class of a program writes `build`, `call` and what else it needs."""
 
     _kind = "layer"
@@ -33,11 +32,6 @@ class Layer(Described, Module, metaclass=abc.ABCMeta):
     _fixed = {}  # arguments that can have these values only
     dynamic = False
     stateful = False
-
-    @property
-    def updates(self):
-        """Nothing: variables are assigned where `call` does so."""
-        return []
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -199,9 +193,6 @@ class Layer(Described, Module, metaclass=abc.ABCMeta):
                 return None  # a weight that the layer was told to do without
             raise
 
-    def _parts(self):
-        return {"_layers": _engine.layers(self._core), "_weights": self.weights}
-
     def __call__(self, *args, **kwargs):
         if "_core" not in self.__dict__:
             raise RuntimeError("It looks like you are subclassing `Model` and you forgot to call `super().__init__()`. "
@@ -220,100 +211,6 @@ class Layer(Described, Module, metaclass=abc.ABCMeta):
     @of_engine
     def build(self, input_shape):
         _engine.build(self._core, input_shape)
-
-    def add_weight(self, name=None, shape=None, dtype=None, initializer=None, regularizer=None, trainable=None,
-                   constraint=None, use_resource=None, synchronization=None, aggregation=None, **kwargs):
-        """A variable that belongs to this layer."""
-        from thalweg.keras import constraints, initializers, regularizers
-        for key in kwargs:
-            if key not in ("collections", "experimental_autocast", "caching_device", "getter", "layout",
-                           "experimental_enable_variable_lifting"):
-                raise TypeError(f"('Unknown keyword argument:', '{key}')")
-        if isinstance(name, (tuple, list, TensorShape)):  # add_weight(shape, ...)
-            name, shape = (shape if isinstance(shape, str) else None), name
-        if trainable is None:
-            trainable = getattr(synchronization, "name", None) != "ON_READ"
-        return _engine.add_weight(self._core, () if shape is None else shape, {
-            "name": name, "dtype": None if dtype is None else as_dtype(dtype),
-            "initializer": initializers.get(initializer), "regularizer": regularizers.get(regularizer),
-            "trainable": trainable, "constraint": constraints.get(constraint),
-            "autocast": bool(kwargs.get("experimental_autocast", True))})
-
-    add_variable = add_weight
-
-    def add_loss(self, losses, **kwargs):
-        """Adds tensors, or functions without arguments, to the losses: in `call` those of this call."""
-        kwargs.pop("inputs", None)
-        if kwargs:
-            raise TypeError(f"Unknown keyword arguments: {kwargs.keys()}")
-        for loss in losses if isinstance(losses, (list, tuple)) else [losses]:
-            if not callable(loss):
-                _engine.add_loss(self._core, loss)
-            elif _engine.is_being_called(self._core):
-                _engine.add_loss(self._core, loss())
-            else:
-                _engine.add_loss_function(self._core, lambda _, loss=loss: loss())
-
-    def add_update(self, updates):
-        """Nothing: variables are assigned where `call` does so."""
-
-    def add_metric(self, value, name=None, **kwargs):
-        """Shows a value, its mean over the batches; a metric among the attributes is shown anyway."""
-        from thalweg.keras import metrics
-        known = self.__dict__.setdefault("_added_metrics", {})
-        if isinstance(value, metrics.Metric):
-            return
-        if name is None:
-            if self.metrics:  # the value is what one of them gave
-                return
-            raise ValueError("Please provide a name for your metric like `self.add_metric(tf.reduce_sum(inputs), "
-                             "name='mean_activation')`")
-        metric = known.get(name)
-        if metric is None:
-            metric = known[name] = metrics.Mean(name=name)
-            _engine.add_metric(self._core, metric)
-        metric.update_state(value)
-
-    @property
-    def weights(self):
-        return _engine.weights(self._core)
-
-    @property
-    def trainable_weights(self):
-        return _engine.trainable_weights(self._core)
-
-    @property
-    def non_trainable_weights(self):
-        return _engine.non_trainable_weights(self._core)
-
-    @property
-    def variables(self):
-        return self.weights
-
-    @property
-    def trainable_variables(self):
-        return self.trainable_weights
-
-    @property
-    def non_trainable_variables(self):
-        return self.non_trainable_weights
-
-    def get_weights(self):
-        return [v.numpy() for v in self.weights]
-
-    def set_weights(self, weights):
-        _engine.set_weights(self._core, list(weights))
-
-    @property
-    def losses(self):
-        return _engine.losses(self._core)
-
-    @property
-    def metrics(self):
-        return _engine.model_metrics(self._core)
-
-    def count_params(self):
-        return _engine.count_params(self._core)
 
     @of_engine
     def compute_mask(self, inputs, mask=None):
@@ -378,76 +275,6 @@ class Layer(Described, Module, metaclass=abc.ABCMeta):
         _engine.set_input_specs(self._core, [InputSpec() if spec is None else spec
                                              for spec in ([] if value is None else flatten(value))])
         self.__dict__["_input_spec"] = value
-
-    @property
-    def inbound_nodes(self):
-        """Its calls on the tensors of models."""
-        return _nodes.nodes_of(self)
-
-    _inbound_nodes = inbound_nodes
-
-    def get_input_at(self, node_index):
-        return _nodes.node_at(self, node_index, "input").input_tensors
-
-    def get_output_at(self, node_index):
-        return _nodes.node_at(self, node_index, "output").output_tensors
-
-    def get_input_shape_at(self, node_index):
-        return _nodes.node_at(self, node_index, "input shape").input_shapes
-
-    def get_output_shape_at(self, node_index):
-        return _nodes.node_at(self, node_index, "output shape").output_shapes
-
-    @property
-    def input(self):
-        nodes = self.inbound_nodes
-        if not nodes:
-            raise AttributeError(f"Layer {self.name} is not connected, no input to return.")
-        return nodes[0].input_tensors
-
-    @property
-    def output(self):
-        nodes = self.inbound_nodes
-        if not nodes:
-            raise AttributeError(f"Layer {self.name} has no inbound nodes.")
-        return nodes[0].output_tensors
-
-    def get_input_mask_at(self, node_index):
-        return _nodes.masks_of(self.get_input_at(node_index))
-
-    def get_output_mask_at(self, node_index):
-        return _nodes.masks_of(self.get_output_at(node_index))
-
-    @property
-    def input_mask(self):
-        return _nodes.masks_of(self.input)
-
-    @property
-    def output_mask(self):
-        return _nodes.masks_of(self.output)
-
-    @property
-    def input_shape(self):
-        return _nodes.common_shapes(self, "input", lambda node: node.input_shapes)
-
-    @property
-    def output_shape(self):
-        return _nodes.common_shapes(self, "output", lambda node: node.output_shapes)
-
-    @property
-    def submodules(self):
-        """The layers in it, those directly in it first, then those in them."""
-        inside = _engine.layers(self._core)
-        found = {id(layer): layer for layer in inside}
-        for layer in inside:
-            for deeper in layer.submodules:
-                found.setdefault(id(deeper), deeper)
-        return tuple(found.values())
-
-    def _flatten_layers(self, recursive=True, include_self=True):
-        if include_self:
-            yield self
-        yield from self.submodules if recursive else _engine.layers(self._core)
 
     @property
     def name_scope(self):

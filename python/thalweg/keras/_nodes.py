@@ -1,6 +1,7 @@
 """The calls of a layer on the tensors of models."""
 
 from thalweg.keras._objects import _engine
+from thalweg.keras._part import part_of
 from thalweg.nest import flatten, map_structure
 
 
@@ -71,3 +72,63 @@ def common_shapes(layer, what, shapes):
 
 def shapes_of(tensors):
     return map_structure(lambda tensor: tuple(tensor.shape), tensors)
+
+
+@part_of("thalweg.keras._layer", "Layer")
+class Connected:
+    """The part of a layer about its calls on the tensors of models: what they took and gave."""
+
+    @property
+    def inbound_nodes(self):
+        """Its calls on the tensors of models."""
+        return nodes_of(self)
+
+    _inbound_nodes = inbound_nodes
+
+    def get_input_at(self, node_index):
+        return node_at(self, node_index, "input").input_tensors
+
+    def get_output_at(self, node_index):
+        return node_at(self, node_index, "output").output_tensors
+
+    def get_input_shape_at(self, node_index):
+        return node_at(self, node_index, "input shape").input_shapes
+
+    def get_output_shape_at(self, node_index):
+        return node_at(self, node_index, "output shape").output_shapes
+
+    @property
+    def input(self):
+        nodes = self.inbound_nodes
+        if not nodes:
+            raise AttributeError(f"Layer {self.name} is not connected, no input to return.")
+        return nodes[0].input_tensors
+
+    @property
+    def output(self):
+        nodes = self.inbound_nodes
+        if not nodes:
+            raise AttributeError(f"Layer {self.name} has no inbound nodes.")
+        return nodes[0].output_tensors
+
+    def get_input_mask_at(self, node_index):
+        return masks_of(self.get_input_at(node_index))
+
+    def get_output_mask_at(self, node_index):
+        return masks_of(self.get_output_at(node_index))
+
+    @property
+    def input_mask(self):
+        return masks_of(self.input)
+
+    @property
+    def output_mask(self):
+        return masks_of(self.output)
+
+    @property
+    def input_shape(self):
+        return common_shapes(self, "input", lambda node: node.input_shapes)
+
+    @property
+    def output_shape(self):
+        return common_shapes(self, "output", lambda node: node.output_shapes)
