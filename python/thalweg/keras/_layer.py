@@ -11,7 +11,7 @@ from thalweg._thalweg import VariableBase
 from thalweg.keras._holder import Holder
 from thalweg.keras._input_spec import InputSpec
 from thalweg.keras._nodes import Connected
-from thalweg.keras._objects import Described, _engine
+from thalweg.keras._objects import Described, _engine, new_name
 from thalweg.keras._overrides import given_arguments, of_engine, overrides_of
 from thalweg.keras.mixed_precision import Policy, policy_name
 from thalweg.nest import flatten, map_structure
@@ -71,7 +71,7 @@ class Layer(Connected, Holder, Described, Module, metaclass=abc.ABCMeta):
     def _attach(self, inner, name, trainable, dtype, shape):
         """Makes the engine's counterpart of an object of a class that Python writes."""
         if name is None:
-            name = _engine.unique_name(_engine.to_snake_case(type(self).__name__))
+            name = new_name(self)
         if dtype is not None:
             dtype = policy_name(dtype)
         self.__dict__["_core"] = _engine.python_layer(self, inner, name, trainable, dtype, shape, self._is_model)
@@ -80,6 +80,19 @@ class Layer(Connected, Holder, Described, Module, metaclass=abc.ABCMeta):
         """Makes the engine's layer of a class that the engine has, or of one that comes from it."""
         config = dict(config)
         weights = config.pop("weights", None)
+        config = self._for_engine(config)
+        core = _engine.make("layer", self._engine_name, config)
+        if type(self).__dict__.get("_engine_name") is not None and weights is None:
+            self.__dict__["_core"] = core
+            _engine.remember(core, self)
+        else:
+            self._attach(core, core.name, config.get("trainable", True), config.get("dtype"),
+                         config.get("batch_input_shape"))
+        if weights is not None:
+            _engine.set_initial_weights(self._core, weights)
+
+    def _for_engine(self, config):
+        """The arguments of a constructor as the engine takes them: one spelling of the shape, and nothing it ignores."""
         own = {p.name for p in self._parameters}
         batch_size = None if "batch_size" in own else config.pop("batch_size", None)
         for ignored in ("autocast", "dynamic"):
@@ -106,16 +119,8 @@ class Layer(Connected, Holder, Described, Module, metaclass=abc.ABCMeta):
         if config.get("name") is None:
             config.pop("name", None)
             if self._engine_name != type(self).__name__:
-                config["name"] = _engine.unique_name(_engine.to_snake_case(type(self).__name__))
-        core = _engine.make("layer", self._engine_name, config)
-        if type(self).__dict__.get("_engine_name") is not None and weights is None:
-            self.__dict__["_core"] = core
-            _engine.remember(core, self)
-        else:
-            self._attach(core, core.name, config.get("trainable", True), config.get("dtype"),
-                         config.get("batch_input_shape"))
-        if weights is not None:
-            _engine.set_initial_weights(self._core, weights)
+                config["name"] = new_name(self)
+        return config
 
     def __setattr__(self, name, value):
         if name in ("trainable", "built") and "_core" in self.__dict__:

@@ -12,6 +12,11 @@ from thalweg.keras._settings import image_data_format
 _engine = _thalweg.keras
 
 
+def new_name(thing):
+    """For an object that is given none: that of its class, with a number where it is taken."""
+    return _engine.unique_name(_engine.to_snake_case(type(thing).__name__))
+
+
 class Parameter:
     """One option of a class: its name, and a default unless it is required; some are given by name alone."""
 

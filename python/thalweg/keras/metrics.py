@@ -6,8 +6,8 @@ import thalweg as tf
 from thalweg._variable import Variable
 from thalweg.dtypes import as_dtype
 from thalweg.keras._functions import fill
-from thalweg.keras._objects import (Described, _engine, deserialize as _deserialize, make_classes, register_kind,
-                                    serialize as _serialize)
+from thalweg.keras._objects import (Described, _engine, deserialize as _deserialize, make_classes, new_name as _new_name,
+                                    register_kind, serialize as _serialize)
 from thalweg.keras._settings import floatx
 
 
@@ -21,7 +21,7 @@ class Metric(Described):
 
     def __init__(self, name=None, dtype=None, **kwargs):
         if name is None:
-            name = _engine.unique_name(_engine.to_snake_case(type(self).__name__))
+            name = _new_name(self)
         self._dtype = as_dtype(dtype or floatx()).name
         self.__dict__["_core"] = _engine.python_metric(self, name, as_dtype(self._dtype))
 

@@ -8,7 +8,7 @@ import numpy as np
 from thalweg.keras import _compiled, _data, _steps
 from thalweg.keras._layer import Layer
 from thalweg.keras._nodes import shapes_of
-from thalweg.keras._objects import CustomObjectScope, _engine
+from thalweg.keras._objects import CustomObjectScope, _engine, new_name as _new_name
 from thalweg.keras._overrides import of_engine as _of_engine
 
 
@@ -50,8 +50,6 @@ class Model(Layer):
             self.__dict__["_core"] = core
             _engine.remember(core, self)
         else:
-            if name is None:
-                name = _engine.unique_name(_engine.to_snake_case(type(self).__name__))
             self._attach(core, name, trainable, None, None)
         if not trainable:
             self.trainable = False
@@ -442,8 +440,7 @@ class Sequential(Model):
     _engine_name = "Sequential"
 
     def __init__(self, layers=None, name=None):
-        core = _engine.sequential(name or ("" if type(self) is Sequential else
-                                           _engine.unique_name(_engine.to_snake_case(type(self).__name__))))
+        core = _engine.sequential(name or ("" if type(self) is Sequential else _new_name(self)))
         self.__dict__["_sequence"] = core
         if type(self) is Sequential:
             self.__dict__["_core"] = core
