@@ -10,8 +10,7 @@ class FunctionKind(Described):
     _takes_others = False
 
     def _start(self, config):
-        self.__dict__["_core"] = _engine.make(self._kind, self._engine_name, config)
-        _engine.remember(self._core, self)
+        self._become(_engine.make(self._kind, self._engine_name, config))
 
     def __setattr__(self, name, value):
         if not self._set_option(name, value):

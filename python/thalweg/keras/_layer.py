@@ -83,8 +83,7 @@ class Layer(Connected, Holder, Described, Module, metaclass=abc.ABCMeta):
         config = self._for_engine(config)
         core = _engine.make("layer", self._engine_name, config)
         if type(self).__dict__.get("_engine_name") is not None and weights is None:
-            self.__dict__["_core"] = core
-            _engine.remember(core, self)
+            self._become(core)
         else:
             self._attach(core, core.name, config.get("trainable", True), config.get("dtype"),
                          config.get("batch_input_shape"))

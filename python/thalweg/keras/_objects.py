@@ -57,6 +57,11 @@ class Described:
                             f"argument{'s' * (len(missing) > 1)}: {listed}")
         return config
 
+    def _become(self, core):
+        """Makes this the Python object of one of the engine's, which gives it back where that object is asked for."""
+        self.__dict__["_core"] = core
+        _engine.remember(core, self)
+
     def __getattr__(self, name):
         known = getattr(type(self), name, None)
         if isinstance(known, property):  # which says why there is none

@@ -12,8 +12,7 @@ class EngineCallback(Described, Callback):
     """A callback that the engine implements."""
 
     def _start(self, config):
-        self.__dict__["_core"] = _engine.make("callback", self._engine_name, config)
-        _engine.remember(self._core, self)
+        self._become(_engine.make("callback", self._engine_name, config))
 
     def set_model(self, model):
         self.__dict__["model"] = model

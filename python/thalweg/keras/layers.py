@@ -219,8 +219,7 @@ def _default(name, core):
 def _of_op(cls, config):
     """A layer that an op on the tensors of models became, from its configuration."""
     made = cls.__new__(cls)
-    made.__dict__["_core"] = _engine.from_config(cls._engine_name, config)
-    _engine.remember(made._core, made)
+    made._become(_engine.from_config(cls._engine_name, config))
     return made
 
 

@@ -37,8 +37,7 @@ class Loss(Described):
         config = {key: value for key, value in config.items() if not (key == "name" and value is None)}
         made = _engine.make("loss", self._engine_name, config)
         if type(self).call is Loss.call:
-            self.__dict__["_core"] = made
-            _engine.remember(made, self)
+            self._become(made)
             return
         # A class of the program that computes something else from what the engine's gives.
         self.__dict__["_inner"] = made

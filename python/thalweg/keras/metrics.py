@@ -34,8 +34,7 @@ class Metric(Described):
         made = _engine.make("metric", self._engine_name, config)
         if not any(getattr(type(self), name) is not getattr(Metric, name)
                    for name in ("update_state", "result", "reset_state")):
-            self.__dict__["_core"] = made
-            _engine.remember(made, self)
+            self._become(made)
             return
         # A class of the program that does something in another way than the engine's: the engine calls it.
         self.__dict__["_inner"] = made

@@ -44,8 +44,7 @@ class Model(_training.Training, _old_names.OldNames, Layer):
         core = _engine.functional(inputs, outputs, name or "")
         if type(self) is Model:
             self.__class__ = Functional
-            self.__dict__["_core"] = core
-            _engine.remember(core, self)
+            self._become(core)
         else:
             self._attach(core, name, trainable, None, None)
         if not trainable:
@@ -216,8 +215,7 @@ class Sequential(Model):
         core = _engine.sequential(name or ("" if type(self) is Sequential else _new_name(self)))
         self.__dict__["_sequence"] = core
         if type(self) is Sequential:
-            self.__dict__["_core"] = core
-            _engine.remember(core, self)
+            self._become(core)
         else:
             self._attach(core, core.name, True, None, None)
         for layer in layers if isinstance(layers, (list, tuple)) else [] if layers is None else [layers]:
@@ -249,8 +247,7 @@ class Sequential(Model):
 
 def _wrap_model(core):
     made = Functional.__new__(Functional)
-    made.__dict__["_core"] = core
-    _engine.remember(core, made)
+    made._become(core)
     return made
 
 

@@ -46,8 +46,7 @@ class Optimizer(Described):
             config["learning_rate"] = _rate(config["learning_rate"])
         made = _engine.make("optimizer", self._engine_name, config)
         if type(self).update_step is Optimizer.update_step and type(self).build is Optimizer.build:
-            self.__dict__["_core"] = made
-            _engine.remember(made, self)
+            self._become(made)
             return
         # A class of the program that makes steps in another way than the engine's: the engine calls it.
         self.__dict__["_inner"] = made

@@ -12,8 +12,7 @@ class LearningRateSchedule(Described):
 
     def _start(self, config):
         config = {key: value for key, value in config.items() if not (key == "name" and value is None)}
-        self.__dict__["_core"] = _engine.make("schedule", self._engine_name, config)
-        _engine.remember(self._core, self)
+        self._become(_engine.make("schedule", self._engine_name, config))
 
     def __setattr__(self, name, value):
         if not self._set_option(name, value):
