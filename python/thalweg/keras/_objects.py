@@ -198,13 +198,13 @@ def serialize(kind, thing, use_legacy_format=False):
         return {"module": "builtins", "class_name": "function", "config": whole, "registered_name": "function"}
     if is_function:
         return whole
-    if type(thing) in _registered:
-        whole["registered_name"] = _registered[type(thing)]
+    if type(thing) in registered_names:
+        whole["registered_name"] = registered_names[type(thing)]
     return whole
 
 
 _custom_objects = {}
-_registered = {}
+registered_names = {}  # of classes and functions
 
 
 def find_custom(name, custom_objects=None):
@@ -247,14 +247,3 @@ custom_object_scope = CustomObjectScope
 def get_custom_objects():
     """The names that hold everywhere; a dict to add to."""
     return _custom_objects
-
-
-def register_keras_serializable(package="Custom", name=None):
-    """A decorator: the class or function is known to configurations by its name."""
-    def register(thing):
-        _custom_objects[name or thing.__name__] = thing
-        _registered[thing] = f"{package}>{name or thing.__name__}"
-        _custom_objects[_registered[thing]] = thing
-        return thing
-
-    return register

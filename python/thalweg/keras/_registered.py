@@ -1,8 +1,7 @@
 """Classes and functions of programs by registered names, and objects as configurations."""
 
 from thalweg.keras import _objects
-
-_names = {}
+from thalweg.keras._objects import registered_names
 
 
 def register_keras_serializable(package="Custom", name=None):
@@ -11,16 +10,18 @@ def register_keras_serializable(package="Custom", name=None):
         if isinstance(thing, type) and not hasattr(thing, "get_config"):
             raise ValueError("Cannot register a class that does not have a get_config() method.")
         own = name or thing.__name__
-        _names[thing] = f"{package}>{own}"
-        _objects.get_custom_objects().setdefault(thing.__name__, thing)  # what configurations of layers say
-        return _objects.register_keras_serializable(package, name)(thing)
+        registered_names[thing] = f"{package}>{own}"
+        known = _objects.get_custom_objects()
+        known.setdefault(thing.__name__, thing)  # what configurations of layers say
+        known[own] = known[registered_names[thing]] = thing
+        return thing
 
     return register
 
 
 def get_registered_name(obj):
     """The name that a class or function was registered under, or its own."""
-    return _names.get(obj, obj.__name__)
+    return registered_names.get(obj, obj.__name__)
 
 
 def get_registered_object(name, custom_objects=None, module_objects=None):
@@ -44,7 +45,7 @@ def serialize_keras_object(obj):
     kind = getattr(cls, "_kind", None)
     module = _objects._KIND_MODULES.get(kind, "") if getattr(cls, "_engine_name", None) == cls.__name__ else ""
     return {"module": module.replace("thalweg.", "", 1) or None, "class_name": cls.__name__,
-            "config": obj.get_config(), "registered_name": _names.get(cls, None if module else cls.__name__)}
+            "config": obj.get_config(), "registered_name": registered_names.get(cls, None if module else cls.__name__)}
 
 
 def deserialize_keras_object(config, custom_objects=None, safe_mode=True, **kwargs):
