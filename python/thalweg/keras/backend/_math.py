@@ -99,20 +99,13 @@ def minimum(x, y):
     return tf.minimum(x, y)
 
 
-def max(x, axis=None, keepdims=False):
-    return tf.reduce_max(x, axis, keepdims)
+def _reduction(name, reduce, prepare=lambda x: x):
+    """A reduction with Keras's arguments, of what `prepare` makes of x."""
+    def reduction(x, axis=None, keepdims=False):
+        return reduce(prepare(x), axis, keepdims)
 
-
-def min(x, axis=None, keepdims=False):
-    return tf.reduce_min(x, axis, keepdims)
-
-
-def sum(x, axis=None, keepdims=False):
-    return tf.reduce_sum(x, axis, keepdims)
-
-
-def prod(x, axis=None, keepdims=False):
-    return tf.reduce_prod(x, axis, keepdims)
+    reduction.__name__ = reduction.__qualname__ = name
+    return reduction
 
 
 def _real(x):
@@ -120,24 +113,19 @@ def _real(x):
     return tf.cast(x, floatx()) if x.dtype == tf.bool else x
 
 
-def mean(x, axis=None, keepdims=False):
-    return tf.reduce_mean(_real(x), axis, keepdims)
+def _truth(x):
+    return tf.cast(x, "bool")
 
 
-def var(x, axis=None, keepdims=False):
-    return tf.math.reduce_variance(_real(x), axis=axis, keepdims=keepdims)
-
-
-def std(x, axis=None, keepdims=False):
-    return tf.math.reduce_std(_real(x), axis=axis, keepdims=keepdims)
-
-
-def any(x, axis=None, keepdims=False):
-    return tf.reduce_any(tf.cast(x, "bool"), axis, keepdims)
-
-
-def all(x, axis=None, keepdims=False):
-    return tf.reduce_all(tf.cast(x, "bool"), axis, keepdims)
+max = _reduction("max", tf.reduce_max)
+min = _reduction("min", tf.reduce_min)
+sum = _reduction("sum", tf.reduce_sum)
+prod = _reduction("prod", tf.reduce_prod)
+mean = _reduction("mean", tf.reduce_mean, _real)
+var = _reduction("var", tf.math.reduce_variance, _real)
+std = _reduction("std", tf.math.reduce_std, _real)
+any = _reduction("any", tf.reduce_any, _truth)
+all = _reduction("all", tf.reduce_all, _truth)
 
 
 def argmax(x, axis=-1):
