@@ -3,6 +3,7 @@
 import sys
 
 from thalweg import _thalweg
+from thalweg.keras._objects import deserialize
 
 
 def fill(module, prefix):
@@ -11,3 +12,12 @@ def fill(module, prefix):
                  if name.startswith(prefix) and "." not in name[len(prefix):]}
     vars(sys.modules[module]).update(functions)
     return functions
+
+
+def get(kind, identifier, functions):
+    """A loss or a metric from what programs write for one; None stays, a name of a function gives the function."""
+    if identifier is None:
+        return None
+    if isinstance(identifier, str) and identifier in functions:
+        return functions[identifier]
+    return deserialize(kind, identifier)

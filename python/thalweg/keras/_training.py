@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from thalweg.keras import _compiled, _data, _steps
+from thalweg import _logging
+from thalweg.keras import _compiled, _data, _steps, callbacks as callbacks_module, optimizers
 from thalweg.keras._holder import Holder
 from thalweg.keras._objects import _engine
 from thalweg.keras._overrides import of_engine
@@ -16,7 +17,6 @@ class Training:
     def compile(self, optimizer="rmsprop", loss=None, metrics=None, loss_weights=None, weighted_metrics=None,
                 run_eagerly=None, steps_per_execution=None, jit_compile=None, pss_evaluation_shards=0, **kwargs):
         """Says how to train."""
-        from thalweg.keras import optimizers
         self.__dict__.pop("_own_optimizer", None)
         for old in ("cloning", "experimental_run_tf_function", "distribute", "sample_weight_mode"):
             kwargs.pop(old, None)
@@ -72,7 +72,6 @@ class Training:
             steps_per_epoch=None, validation_steps=None, validation_batch_size=None, validation_freq=1,
             max_queue_size=10, workers=1, use_multiprocessing=False):
         """Trains for a number of epochs; gives the History."""
-        from thalweg.keras import callbacks as callbacks_module
         callbacks = callbacks_module.flat(callbacks)
         history = next((item for item in callbacks if isinstance(item, callbacks_module.History)), None)
         if history is None:
@@ -110,14 +109,12 @@ class Training:
     def evaluate(self, x=None, y=None, batch_size=None, verbose="auto", sample_weight=None, steps=None, callbacks=None,
                  max_queue_size=10, workers=1, use_multiprocessing=False, return_dict=False, **kwargs):
         """The loss, or a list of loss and metrics, or a dict of them."""
-        from thalweg.keras import callbacks as callbacks_module
         if kwargs:
             raise TypeError(f"Invalid keyword arguments: {list(kwargs)}")
         _data.check(x, y, sample_weight)
         self._show_metrics()
         steps, batch_size = _data.steps(steps), _data.whole("batch_size", batch_size)
-        options = {"verbose": _verbosity(verbose), "steps": steps,
-                   "callbacks": callbacks_module.listeners(callbacks_module.flat(callbacks), self)}
+        options = _run_options(self, verbose, steps, callbacks)
         if _data.is_batches(x):
             batches = _data.Batches(x, steps)
             logs = _engine.evaluate_batches(self._core, batches.start, batches.steps, options)
@@ -131,11 +128,9 @@ class Training:
     def predict(self, x, batch_size=None, verbose="auto", steps=None, callbacks=None, max_queue_size=10, workers=1,
                 use_multiprocessing=False):
         """The outputs for all examples, as NumPy's arrays."""
-        from thalweg.keras import callbacks as callbacks_module
         _data.check(x)
         steps, batch_size = _data.steps(steps), _data.whole("batch_size", batch_size)
-        options = {"verbose": _verbosity(verbose), "steps": steps,
-                   "callbacks": callbacks_module.listeners(callbacks_module.flat(callbacks), self)}
+        options = _run_options(self, verbose, steps, callbacks)
         if _data.is_batches(x):
             batches = _data.Batches(x, steps)
             made = _engine.predict_batches(self._core, batches.start, batches.steps, options)
@@ -204,8 +199,13 @@ class Training:
         return _to_numpy(_engine.last_outputs(self._core))
 
 
+def _run_options(model, verbose, steps, callbacks):
+    """What evaluate and predict tell the engine alike."""
+    return {"verbose": _verbosity(verbose), "steps": steps,
+            "callbacks": callbacks_module.listeners(callbacks_module.flat(callbacks), model)}
+
+
 def _verbosity(verbose):
-    from thalweg import _logging
     return (1 if _logging.is_interactive() else 2) if verbose == "auto" else int(verbose)
 
 

@@ -1,6 +1,6 @@
 """Losses: how far predictions are from what is true."""
 
-from thalweg.keras._functions import fill
+from thalweg.keras._functions import fill, get as _get
 from thalweg.keras._objects import (Described, _engine, deserialize as _deserialize, make_classes, register_kind,
                                     serialize as _serialize)
 
@@ -83,11 +83,7 @@ register_kind("loss", _classes, lambda name, core: _functions[name])
 
 def get(identifier):
     """A loss from a name, a configuration, an object or a callable; a name of a function gives the function."""
-    if identifier is None:
-        return None
-    if isinstance(identifier, str) and identifier in _functions:
-        return _functions[identifier]
-    return _deserialize("loss", identifier)
+    return _get("loss", identifier, _functions)
 
 
 def serialize(loss, use_legacy_format=False):

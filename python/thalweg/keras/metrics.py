@@ -5,7 +5,7 @@ import numpy as np
 import thalweg as tf
 from thalweg._variable import Variable
 from thalweg.dtypes import as_dtype
-from thalweg.keras._functions import fill
+from thalweg.keras._functions import fill, get as _get
 from thalweg.keras._objects import (Described, _engine, deserialize as _deserialize, make_classes, new_name as _new_name,
                                     register_kind, serialize as _serialize)
 from thalweg.keras._settings import floatx
@@ -206,11 +206,7 @@ class MeanMetricWrapper(_classes["Mean"]):
 
 def get(identifier):
     """A metric from a name, a configuration, an object or a callable; a name of a function gives the function."""
-    if identifier is None:
-        return None
-    if isinstance(identifier, str) and identifier in _functions:
-        return _functions[identifier]
-    return _deserialize("metric", identifier)
+    return _get("metric", identifier, _functions)
 
 
 def serialize(metric, use_legacy_format=False):
