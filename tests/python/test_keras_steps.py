@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
+from keras_samples import X, Y
 
 import thalweg as tf
 from thalweg import keras
 from thalweg.keras import layers
-
-X = np.sin(np.arange(60.0)).reshape(20, 3).astype(np.float32)
-Y = X.sum(axis=1, keepdims=True)
 
 
 class Summing(keras.Model):

@@ -7,19 +7,11 @@ import sys
 
 import numpy as np
 import pytest
+from keras_samples import X, Y, linear
 
 import thalweg as tf
 from thalweg import keras
 from thalweg.keras import layers
-
-X = np.sin(np.arange(60.0)).reshape(20, 3).astype(np.float32)
-Y = X.sum(axis=1, keepdims=True)
-
-
-def linear(**compiled):
-    model = keras.Sequential([layers.Dense(1, kernel_initializer="zeros", input_shape=(3,))])
-    model.compile(**{"optimizer": keras.optimizers.SGD(0.1), "loss": "mse", **compiled})
-    return model
 
 
 def test_fit_gives_a_history():
