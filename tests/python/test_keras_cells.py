@@ -1,4 +1,4 @@
-"""Cells that programs write, wrappers, and what layers demand of their inputs."""
+"""Cells, those that programs write too, wrappers, and what layers demand of their inputs."""
 
 import numpy as np
 import pytest
@@ -136,3 +136,27 @@ def test_sizes_of_states():
     with pytest.raises(AttributeError, match="Layer must be stateful."):
         layers.LSTM(2).reset_states()
     assert layers.LSTM(2).get_initial_state(X)[0].shape == (2, 2)
+
+
+def test_states_of_stacked_cells_are_grouped_by_cells():
+    rnn = layers.RNN([layers.LSTMCell(2), layers.GRUCell(3)], return_state=True)
+    output, (h, c), state = rnn(tf.ones([1, 4, 1]))
+    assert output.shape == (1, 3) and h.shape == c.shape == (1, 2) and state.shape == (1, 3)
+
+
+def test_states_have_the_batch_of_the_sequence():
+    output = layers.GRU(2)(keras.Input((3, 4), batch_size=5), initial_state=[keras.Input((2,))])
+    assert output.shape == (5, 2)
+
+
+def test_cells_give_the_states_to_begin_with():
+    x = tf.ones([2, 3])
+    assert layers.GRUCell(4).get_initial_state(batch_size=2, dtype=tf.float64).dtype == tf.float64
+    assert [s.shape for s in layers.LSTMCell(4).get_initial_state(x)] == [(2, 4), (2, 4)]
+    stacked = layers.StackedRNNCells([layers.SimpleRNNCell(4), layers.LSTMCell(5)])
+    assert [s.shape for s in tf.nest.flatten(stacked.get_initial_state(x))] == [(2, 4), (2, 5), (2, 5)]
+    cell = layers.SimpleRNNCell(4)
+    output, states = cell(x, cell.get_initial_state(x))
+    assert output.shape == tf.nest.flatten(states)[0].shape == (2, 4)
+    with pytest.raises(ValueError, match="batch_size"):
+        cell.get_initial_state()

@@ -1,0 +1,258 @@
+"""Layers and models that programs write."""
+
+import numpy as np
+import pytest
+from keras_samples import Linear
+
+import thalweg as tf
+from thalweg import keras
+from thalweg.keras import layers
+
+
+def test_a_layer_of_python_builds_itself_once():
+    layer = Linear(2, name="mine")
+    assert not layer.built
+    y = layer(tf.ones([2, 4]))
+    assert layer.built and y.shape == (2, 2)
+    assert [w.name for w in layer.weights] == ["mine/w:0", "mine/b:0"]
+    assert [w.name for w in layer.trainable_weights] == ["mine/w:0"]
+    np.testing.assert_array_equal(y, np.full([2, 2], 4.0))
+
+
+def test_configuration_goes_round():
+    layer = Linear(2, name="mine")
+    config = layer.get_config()
+    assert config == {"name": "mine", "trainable": True, "dtype": "float32", "units": 2}
+    assert Linear.from_config(config).units == 2
+
+
+def test_a_class_may_come_from_one_of_the_engine():
+    class Scaled(layers.Dense):
+        def call(self, inputs):
+            return 2.0 * super().call(inputs)
+
+    layer = Scaled(2, kernel_initializer="ones")
+    np.testing.assert_array_equal(layer(tf.ones([1, 3])), [[6.0, 6.0]])
+    assert [w.shape.as_list() for w in layer.weights] == [[3, 2], [2]]
+    assert layer.name == "scaled"
+
+
+def test_training_reaches_the_layers_inside():
+    class Block(layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self.seen = []
+            self.inner = Seen(self.seen)
+
+        def call(self, x):
+            return self.inner(x)
+
+    class Seen(layers.Layer):
+        def __init__(self, to):
+            super().__init__()
+            self._to = to
+
+        def call(self, x, training=None):
+            self._to.append(training)
+            return x
+
+    block = Block()
+    block(tf.ones([1]), training=True)
+    block(tf.ones([1]))
+    assert block.seen == [True, None]
+
+
+def test_other_arguments_travel():
+    class Weighted(layers.Layer):
+        def call(self, x, other, scale=1.0):
+            return x + scale * other
+
+    layer = Weighted()
+    np.testing.assert_array_equal(layer(tf.ones([2]), tf.ones([2]), scale=3.0), [4.0, 4.0])
+    a, b = keras.Input((2,)), keras.Input((2,))
+    model = keras.Model([a, b], layer(a, b, scale=2.0))
+    np.testing.assert_array_equal(model([tf.ones([1, 2]), tf.ones([1, 2])]), [[3.0, 3.0]])
+
+
+def test_subclassed_models_find_their_layers():
+    class Net(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.first = layers.Dense(4)
+            self.rest = [layers.Dense(3), {"last": layers.Dense(2)}]
+
+        def call(self, x):
+            return self.rest[1]["last"](self.rest[0](self.first(x)))
+
+    net = Net()
+    assert net(tf.ones([2, 5])).shape == (2, 2)
+    assert len(net.weights) == 6 and len(net.layers) == 3
+    assert net.weights[0].name == f"{net.name}/{net.first.name}/kernel:0"
+    net.first.trainable = False
+    assert len(net.trainable_weights) == 4
+
+
+def test_losses_of_regularizers_and_of_calls():
+    class Penalised(layers.Layer):
+        def call(self, x):
+            self.add_loss(tf.reduce_sum(x))
+            return x
+
+    model = keras.Sequential([layers.Dense(1, kernel_initializer="ones", kernel_regularizer="l2"), Penalised()])
+    model(tf.ones([1, 2]))
+    assert sorted(round(float(loss), 4) for loss in model.losses) == [0.02, 2.0]
+
+
+def test_a_layer_may_say_that_it_passes_masks_on():
+    class Passing(layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self.supports_masking = True
+
+        def call(self, x):
+            return x + 1.0
+
+    assert Passing().supports_masking and not Linear().supports_masking
+    chain = keras.Sequential([layers.Masking(), Passing()])
+    np.testing.assert_array_equal(chain.compute_mask(tf.constant([[[0.0], [1.0]]]), None), [[False, True]])
+
+
+def test_a_model_without_super_init_says_so():
+    class Broken(keras.Model):
+        def __init__(self):
+            pass
+
+        def call(self, x):
+            return x
+
+    with pytest.raises(RuntimeError, match="forgot to call `super"):
+        Broken()(tf.ones([1]))
+
+
+def test_penalties_of_outputs():
+    class Passing(layers.Layer):
+        def call(self, x):
+            return x
+
+    x = tf.constant([[1.0, 2.0]])
+    for layer in (Passing(activity_regularizer="l2"), layers.Layer(activity_regularizer="l2")):
+        layer(x)
+        assert [round(float(loss), 4) for loss in layer.losses] == [0.05]
+
+    class Scaled(layers.Dense):
+        pass
+
+    scaled = Scaled(2, kernel_initializer="ones", activity_regularizer="l1")
+    scaled(x)
+    assert [round(float(loss), 4) for loss in scaled.losses] == [0.06]
+
+
+def test_losses_belong_to_the_last_call():
+    class Penalised(layers.Layer):
+        def call(self, x):
+            self.add_loss(tf.reduce_sum(x))
+            return x
+
+    layer = Penalised()
+    for _ in range(2):
+        layer(tf.ones([2]))
+        assert [float(loss) for loss in layer.losses] == [2.0]
+    weight = tf.Variable(1.0)
+    layer.add_loss(lambda: 3 * weight)
+    weight.assign(2.0)
+    assert [float(loss) for loss in layer.losses] == [2.0, 6.0]
+
+
+def test_what_add_weight_takes():
+    layer = layers.Layer(name="l")
+    assert layer.add_weight("a", (2,), initializer=keras.initializers.Ones).numpy().tolist() == [1.0, 1.0]
+    assert layer.add_weight("b", initializer="zeros", dtype="int32", trainable=False).dtype == tf.int32
+    with pytest.raises(TypeError, match="Unknown keyword argument:', 'color'"):
+        layer.add_weight("c", (2,), color=1)
+    assert [w.name for w in layer.weights] == ["a:0", "b:0"]
+
+
+def test_arguments_are_the_configuration_where_none_is_written():
+    class Power(layers.Layer):
+        def __init__(self, exponent, base=1.0):
+            super().__init__()
+            self.exponent, self.base = exponent, base
+
+        def call(self, x):
+            return self.base * x**self.exponent
+
+    layer = Power(2, base=3.0)
+    assert layer.get_config() == {"exponent": 2, "base": 3.0}
+
+    class Named(Power):
+        def __init__(self, exponent, **kwargs):
+            layers.Layer.__init__(self, **kwargs)
+
+    assert Named(2, name="n").get_config() == {"name": "n", "trainable": True, "dtype": "float32", "exponent": 2}
+    model = keras.Sequential([keras.Input((1,)), layer])
+    np.testing.assert_array_equal(keras.models.clone_model(model)(tf.fill([1, 1], 2.0)), [[12.0]])
+    with keras.utils.custom_object_scope({"Power": Power}):
+        again = keras.Sequential.from_config(model.get_config())
+    np.testing.assert_array_equal(again(tf.fill([1, 1], 2.0)), [[12.0]])
+
+
+def test_layers_and_modules_hold_each_other():
+    module = tf.Module()
+    module.layer = layers.Dense(2)
+    module.layer(tf.ones([1, 3]))
+    assert [v.name for v in module.trainable_variables] == [w.name for w in module.layer.weights]
+    assert module.submodules == (module.layer,)
+    inner = tf.Module()
+    inner.scale = tf.Variable(1.0)
+    layer = layers.Layer()
+    layer.inner = inner
+    assert len(layer.weights) == 1
+
+
+def test_the_first_argument_may_have_any_name():
+    class Named(layers.Layer):
+        def call(self, image, scale=1.0):
+            return image * scale
+
+    assert float(Named()(image=tf.constant(2.0), scale=3.0)) == 6.0
+    with pytest.raises(ValueError, match="The first argument to `Layer.call` must always be passed."):
+        Named()()
+
+
+def test_weights_come_in_the_order_in_which_they_were_made():
+    class Mixed(layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self.w = tf.Variable(1.0)
+            self.b = self.add_weight(initializer="zeros")
+            self.c = tf.Variable(2.0)
+
+        def call(self, x):
+            return x * self.w + self.b
+
+    layer = Mixed()
+    assert layer.weights == [layer.w, layer.b, layer.c]
+    del layer.c
+    assert len(layer.weights) == 2
+    layer.w = tf.Variable(3.0)
+    assert layer.weights == [layer.b, layer.w]
+
+
+def test_layers_that_are_given_are_held_once():
+    class Around(layers.Layer):
+        def __init__(self, inner):
+            super().__init__()
+            self.inner = inner
+
+        def call(self, x):
+            return self.inner(x)
+
+    class Forgetful(layers.Layer):
+        def __init__(self, inner):
+            super().__init__()
+
+    dense = layers.Dense(2)
+    around = Around(dense)
+    around(tf.ones([1, 3]))
+    assert around.submodules == (dense,) and len(around.weights) == 2 and not Forgetful(dense).weights
+    assert len(list(around._flatten_layers())) == 2
