@@ -84,10 +84,11 @@ class Training:
         steps_per_epoch, validation_steps = _data.steps(steps_per_epoch), _data.steps(validation_steps)
         batch_size = _data.whole("batch_size", batch_size)
         validation_batch_size = _data.whole("validation_batch_size", validation_batch_size)
-        options = {"epochs": _data.whole("epochs", epochs), "verbose": _verbosity(verbose), "validation_split": validation_split or None,
-                   "shuffle": bool(shuffle), "class_weight": class_weight, "initial_epoch": _data.whole("initial_epoch", initial_epoch),
-                   "steps_per_epoch": steps_per_epoch, "validation_steps": validation_steps,
-                   "validation_freq": validation_freq, "callbacks": callbacks_module.listeners(callbacks, self)}
+        options = {"epochs": _data.whole("epochs", epochs), "verbose": _verbosity(verbose),
+                   "validation_split": validation_split or None, "shuffle": bool(shuffle), "class_weight": class_weight,
+                   "initial_epoch": _data.whole("initial_epoch", initial_epoch), "steps_per_epoch": steps_per_epoch,
+                   "validation_steps": validation_steps, "validation_freq": validation_freq,
+                   "callbacks": callbacks_module.listeners(callbacks, self)}
         sources = []
         if validation_data is not None:
             options |= _data.validation(validation_data, validation_batch_size or batch_size, validation_steps, sources)
