@@ -15,13 +15,14 @@ namespace {
 std::atomic<int64_t> asked = 0;
 }
 
-void* operator new(size_t bytes) {
+// Not inlined: where one of a pair is and the other is not, compilers warn of a mismatch.
+[[gnu::noinline]] void* operator new(size_t bytes) {
   ++asked;
   if (void* memory = std::malloc(bytes)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
 namespace thalweg::keras {
 namespace {
