@@ -186,6 +186,8 @@ import os, signal, threading
 import numpy as np
 from thalweg import keras
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell may have told its jobs to ignore
+
 class Interrupt(keras.callbacks.Callback):
     def on_train_batch_begin(self, batch, logs=None):
         if self.model.optimizer.iterations.numpy() == 3:
@@ -208,7 +210,7 @@ print(model.fit(x, y, verbose=0).epoch)
 
 
 def test_an_interrupt_ends_training_and_keeps_the_history():
-    ran = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False)
+    ran = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False, timeout=100)
     assert (ran.stdout, ran.stderr) == ("True\nTrue\n[0]\n", "")
 
 
