@@ -6,7 +6,9 @@
 #include "thalweg/core/error.h"
 #include "thalweg/core/threads.h"
 #include "thalweg/graph/function.h"
+#include "thalweg/keras/functional.h"
 #include "thalweg/keras/layers.h"
+#include "thalweg/keras/model.h"
 #include "thalweg/ops/creation.h"
 #include "thalweg/ops/math.h"
 #include "thalweg/ops/math_elementary.h"
@@ -34,6 +36,24 @@ struct Sum {
   std::tuple<Tensor, Tensor> call(const Tensor& x, const Tensor& state) { return {x + state, x + state}; }
 };
 
+/// A cell of two inputs, two outputs and two states.
+struct Pair {
+  int64_t rows = 2, columns = 3;
+  Variable kernel = {};
+  struct Step {
+    Tensor vector, matrix;  // [batch, rows], [batch, rows, columns]
+  };
+  std::vector<Shape> state_size() const { return {{rows}, {rows, columns}}; }
+  std::vector<Shape> output_size() const { return {{rows, columns}, {rows}}; }
+  void build(const std::vector<Shape>& inputs) {
+    kernel = add_weight({inputs.at(0)[-1], columns}, {.initializer = "ones"});  // matrix, vector: sorted
+  }
+  std::pair<Step, std::vector<Tensor>> call(const Step& x, const std::vector<Tensor>& states) {
+    Tensor sum = x.vector + states[0], product = matmul(x.matrix, kernel) + states[1];
+    return {Step{.vector = sum, .matrix = product}, {sum, product}};
+  }
+};
+
 double largest(const Tensor& x) { return reduce_max(x).item<double>(); }
 double distance(const Tensor& a, const Tensor& b) {
   Tensor difference = a - b;
@@ -53,6 +73,31 @@ TEST(Recurrent, RunsCellsOfTheUser) {
 
   Layer bare = layers::RNN(Sum{});
   EXPECT_EQ(bare(ones({1, 6, 2}))(0, 1).item<float>(), 6.0f);
+}
+
+TEST(Recurrent, RunsCellsOfSeveralInputs) {
+  Layer layer = layers::RNN(Pair{}, {.return_sequences = true, .return_state = true});
+  std::map<std::string, Tensor> x = {{"vector", ones({4, 5, 2})}, {"matrix", ones({4, 5, 2, 3})}};
+  auto traced = function([&](const std::map<std::string, Tensor>& in) { return layer.invoke(in).flatten(); });
+  EXPECT_TRUE(layer.invoke(x)[0].is_dict());
+  for (const std::vector<Tensor>& result : {layer.invoke(x).flatten(), traced(x)}) {
+    ASSERT_EQ(result.size(), 4u);  // matrix and vector, then the states
+    EXPECT_EQ(result[0].shape(), Shape({4, 5, 2, 3}));
+    EXPECT_EQ(result[1].shape(), Shape({4, 5, 2}));
+    EXPECT_EQ(result[0](3, 4, 1, 2).item<float>(), 15.0f);
+    EXPECT_EQ(result[2](0, 0).item<float>(), 5.0f);
+    EXPECT_EQ(result[3](0, 0, 0).item<float>(), 15.0f);
+  }
+  // The last outputs alone, of sequences in a model and beside states.
+  Layer last = layers::RNN(Pair{});
+  Nest inputs = {{"vector", Input({unknown, 2})}, {"matrix", Input({unknown, 2, 3})}};
+  Model model(inputs, last.invoke(inputs));
+  Nest outputs = model.invoke(x);
+  EXPECT_EQ(outputs.at("vector").tensor()(0, 0).item<float>(), 5.0f);
+  outputs = last.invoke(Nest::list({x, ones({4, 2}), zeros({4, 2, 3})}));
+  EXPECT_EQ(outputs.at("vector").tensor()(0, 0).item<float>(), 6.0f);
+  Nest short_matrix = {{"vector", ones({4, 5, 2})}, {"matrix", ones({4, 3, 2, 3})}};
+  EXPECT_THROW(last.invoke(short_matrix), ValueError);
 }
 
 TEST(Recurrent, CallsCellsByHand) {

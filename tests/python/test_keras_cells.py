@@ -60,6 +60,47 @@ def test_cells_of_programs():
         layers.AbstractRNNCell().state_size
 
 
+class Pair(layers.Layer):
+    """Two inputs, two outputs, two states."""
+
+    def __init__(self, rows, columns, **kwargs):
+        self.rows, self.columns = rows, columns
+        self.state_size = [tf.TensorShape([rows]), tf.TensorShape([rows, columns])]
+        self.output_size = [tf.TensorShape([rows]), tf.TensorShape([rows, columns])]
+        super().__init__(**kwargs)
+
+    def build(self, input_shapes):
+        self.kernel = self.add_weight(shape=(input_shapes[1][2], self.columns), initializer="ones", name="kernel")
+
+    def call(self, inputs, states):
+        vector, matrix = tf.nest.flatten(inputs)
+        sums = states[0] + vector, states[1] + matrix @ self.kernel
+        return sums, sums
+
+
+@pytest.mark.parametrize("mask", [None, [[True, True, False, False, True]] * 4])
+def test_cells_of_several_inputs(mask):
+    x = tf.ones([4, 5, 2]), tf.ones([4, 5, 2, 3])
+    steps = 5.0 if mask is None else 3.0
+    layer = layers.RNN(Pair(2, 3), return_sequences=True, return_state=True)
+    for run in (layer, tf.function(layer)):
+        (vector, matrix), *states = run(x, mask=None if mask is None else [tf.constant(mask), None])
+        assert vector.shape == (4, 5, 2) and matrix.shape == (4, 5, 2, 3)
+        assert matrix[3, 4, 1, 2] == 3 * steps and [float(tf.reduce_max(s)) for s in states] == [steps, 3 * steps]
+
+
+def test_models_of_cells_of_several_inputs():
+    inputs = keras.Input((None, 2)), keras.Input((None, 2, 3))
+    model = keras.Model(inputs, layers.RNN(Pair(2, 3))(inputs))
+    model.compile(optimizer="sgd", loss="mse", metrics=["mae"])
+    x = [np.ones([6, 5, 2], "float32"), np.ones([6, 5, 2, 3], "float32")]
+    y = [np.zeros([6, 2], "float32"), np.zeros([6, 2, 3], "float32")]
+    history = model.fit(x, y, batch_size=3, verbose=0)
+    assert history.history["loss"][0] > 100 and len(model.predict(x, verbose=0)) == 2
+    with pytest.raises(ValueError, match="different lengths: 5 and 4 steps"):
+        layers.RNN(Pair(2, 3))((tf.ones([1, 5, 2]), tf.ones([1, 4, 2, 3])))
+
+
 def test_wrappers():
     class Twice(layers.Wrapper):
         def call(self, x):

@@ -128,9 +128,10 @@ void LayerInterface::adapt(const Tensor&) {
   throw ValueError("layer '" + name + "' (" + class_name() + ") has nothing to learn from data: it has no `adapt`");
 }
 
-Shape LayerInterface::output_size() const {
+std::vector<Shape> LayerInterface::output_size() const {
   std::vector<Shape> sizes = state_size();
-  return sizes.empty() ? Shape::unknown_rank() : sizes[0];
+  sizes.resize(1, Shape::unknown_rank());
+  return sizes;
 }
 std::vector<Tensor> LayerInterface::get_initial_state(const Tensor&, const Tensor& batch_size, DType state_dtype) {
   std::vector<Tensor> states;

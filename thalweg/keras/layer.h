@@ -90,8 +90,8 @@ class THALWEG_API LayerInterface : public Object, public std::enable_shared_from
   // Of cells.
   /// The shapes of the states without the batch; none for layers that are no cells.
   virtual std::vector<Shape> state_size() const { return {}; }
-  /// The shape of the output without the batch: where it is not said, that of the first state.
-  virtual Shape output_size() const;
+  /// The shapes of the outputs without the batch: where nothing is said, one, that of the first state.
+  virtual std::vector<Shape> output_size() const;
   /// The states that a sequence of these inputs begins with: zeros where the cell says nothing.
   virtual std::vector<Tensor> get_initial_state(const Tensor& inputs, const Tensor& batch_size, DType state_dtype);
   /// Whether `call` takes its one state as it is, not in a list.
@@ -271,11 +271,11 @@ template <class T> class LayerInterface::Adapt : public Adapter<LayerInterface, 
       return detail::to_sizes(this->object.state_size);
     else return LayerInterface::state_size();
   }
-  Shape output_size() const override {
+  std::vector<Shape> output_size() const override {
     if constexpr (requires { detail::to_sizes(this->object.output_size()); })
-      return detail::to_sizes(this->object.output_size()).at(0);
+      return detail::to_sizes(this->object.output_size());
     else if constexpr (requires { detail::to_sizes(this->object.output_size); })
-      return detail::to_sizes(this->object.output_size).at(0);
+      return detail::to_sizes(this->object.output_size);
     else return LayerInterface::output_size();
   }
   std::vector<Tensor> get_initial_state(const Tensor& inputs, const Tensor& batch_size, DType state_dtype) override {

@@ -22,8 +22,9 @@ void define_keras_cells(nb::module_& module) {
       states.push_back(keras::detail::stand_in(DType::float32, size));
     return shapes_of(Nest::of(states));
   });
-  define(module, "output_size",
-         [](Core& core) { return nb::steal(wrap_shape(as_interface<keras::LayerInterface>(core)->output_size())); });
+  define(module, "output_size", [](Core& core) {
+    return nb::steal(wrap_shape(as_interface<keras::LayerInterface>(core)->output_size().at(0)));
+  });
   define(module, "kept_states",
          [](Core& core) { return from_variables(as_interface<keras::LayerInterface>(core)->kept_states()); });
 }

@@ -199,10 +199,10 @@ void PyLayer::use_initial_weights() {
 }
 
 std::vector<Shape> PyLayer::state_size() const { return inner_ ? inner_->state_size() : sizes_of(me(), "state_size"); }
-Shape PyLayer::output_size() const {
+std::vector<Shape> PyLayer::output_size() const {
   if (inner_) return inner_->output_size();
-  const std::vector<Shape> sizes = sizes_of(me(), "output_size");
-  return sizes.empty() ? LayerInterface::output_size() : sizes[0];
+  std::vector<Shape> sizes = sizes_of(me(), "output_size");
+  return sizes.empty() ? LayerInterface::output_size() : sizes;
 }
 std::vector<Tensor> PyLayer::get_initial_state(const Tensor& inputs, const Tensor& batch_size, DType state_dtype) {
   if (!own_.get_initial_state)

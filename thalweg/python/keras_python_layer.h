@@ -112,7 +112,7 @@ class PyLayer : public keras::LayerInterface, public PythonBacked<keras::LayerIn
 
   // Of cells.
   std::vector<Shape> state_size() const override;
-  Shape output_size() const override;
+  std::vector<Shape> output_size() const override;
   std::vector<Tensor> get_initial_state(const Tensor& inputs, const Tensor& batch_size, DType state_dtype) override;
   bool takes_bare_state() const override { return inner_ && !own_.call && inner_->takes_bare_state(); }
 

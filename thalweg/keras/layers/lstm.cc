@@ -105,7 +105,7 @@ struct LSTMLayer {
     if (options.return_sequences) result.outputs = steps.h;
     const bool wants_states = options.return_state || options.stateful;
     if (!options.return_sequences || wants_states) result.last_output = last(steps.h, before[0]);
-    if (wants_states) result.states = {result.last_output, last(steps.cs, before[1])};
+    if (wants_states) result.states = {result.last_output.tensor(), last(steps.cs, before[1])};
     return result;
   }
   Nest compute_mask(const Nest&, const Nest& mask) { return sequence_mask(mask, settings_of(options), 2); }

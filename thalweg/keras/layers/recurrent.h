@@ -3,7 +3,9 @@
 // A cell is a layer that computes one step: `auto [output, states] = cell(x, states)`. Any struct is one that has
 //   state_size (an int64_t, a Shape, or a list of them), output_size, and
 //   std::pair<Tensor, std::vector<Tensor>> call(const Tensor& x, const std::vector<Tensor>& states)
-// and `layers::RNN(MyCell{...})` runs it over sequences. States are flat lists everywhere.
+// and `layers::RNN(MyCell{...})` runs it over sequences. States are flat lists everywhere. x and the output may be
+// tuples, dicts or structs of tensors; output_size then lists the shapes, and the layer takes a tuple or dict of
+// sequences.
 #pragma once
 #include "thalweg/keras/layer.h"
 
@@ -26,10 +28,12 @@ class THALWEG_API RNNCell : public Layer {
   /// One step: the output, and the states for the next one.
   std::pair<Tensor, std::vector<Tensor>> operator()(const Tensor& x, const Nest& states,
                                                     const CallArgs& args = {}) const;
+  /// The same for cells of any structure of inputs and outputs.
+  std::pair<Nest, std::vector<Tensor>> step(const Nest& x, const Nest& states, const CallArgs& args = {}) const;
   /// The shapes of the states, without the batch.
   std::vector<Shape> state_size() const { return p_->state_size(); }
-  /// The shape of the output, without the batch.
-  Shape output_size() const { return p_->output_size(); }
+  /// The shape of the output, without the batch; of the first one, where there are several.
+  Shape output_size() const { return p_->output_size().at(0); }
   /// The states to begin with: `cell.get_initial_state({.batch_size = 32})`.
   std::vector<Tensor> get_initial_state(const InitialStateOptions& options) const;
   /// The same, by its older name.

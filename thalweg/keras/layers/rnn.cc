@@ -7,12 +7,16 @@ namespace thalweg::keras::layers {
 
 std::pair<Tensor, std::vector<Tensor>> RNNCell::operator()(const Tensor& x, const Nest& states,
                                                            const CallArgs& args) const {
+  auto [output, next] = step(x, states, args);
+  return {output.tensor(), std::move(next)};
+}
+std::pair<Nest, std::vector<Tensor>> RNNCell::step(const Nest& x, const Nest& states, const CallArgs& args) const {
   const bool is_bare = p_->takes_bare_state();
   Nest result = invoke(Nest::tuple({x, is_bare && states.is_sequence() ? states[0] : states}), args);
   if (result.size() != 2)
     throw ValueError("the call of a cell returns its output and its states; layer '" + name() + "' returned " +
                      result.str());
-  return {result[0].tensor(), result[1].flatten()};
+  return {result[0], result[1].flatten()};
 }
 
 std::vector<Tensor> RNNCell::get_initial_state(const InitialStateOptions& options) const {
@@ -44,7 +48,9 @@ struct StackedRNNCellsLayer {
       for (const Shape& size : cell.get()->state_size()) sizes.push_back(size);
     return sizes;
   }
-  Shape output_size() const { return cells.empty() ? Shape() : cells.back().get()->output_size(); }
+  std::vector<Shape> output_size() const {
+    return cells.empty() ? std::vector<Shape>() : cells.back().get()->output_size();
+  }
   std::vector<Tensor> get_initial_state(const Tensor& inputs, const Tensor& batch_size, DType state_dtype) const {
     std::vector<Tensor> states;
     for (const Layer& cell : cells)
@@ -52,23 +58,27 @@ struct StackedRNNCellsLayer {
         states.push_back(state);
     return states;
   }
-  void build(const Shape& input) {
-    Shape step = input;
+  void build(const Nest& inputs) {
+    const Shape batch{inputs.flatten().at(0).shape()[0]};
+    Nest step = inputs;
     for (const Layer& cell : cells) {
+      auto of_cell = [&](const Shape& shape) { return keras::detail::stand_in(cell.compute_dtype(), shape); };
       keras::detail::CallContext context(*cell.get(), {});
-      keras::detail::build_if_needed(*cell.get(), Nest(keras::detail::stand_in(cell.compute_dtype(), step)));
-      step = Shape{input[0]}.concatenate(cell.get()->output_size());
+      keras::detail::build_if_needed(*cell.get(), step.map([&](const Tensor& t) { return of_cell(t.shape()); }));
+      std::vector<Nest> outputs;
+      for (const Shape& size : cell.get()->output_size()) outputs.emplace_back(of_cell(batch.concatenate(size)));
+      step = outputs.size() == 1 ? outputs[0] : Nest::tuple(std::move(outputs));
     }
   }
-  Nest call(const Tensor& x, const Nest& states, const CallArgs& args) {
+  Nest call(const Nest& x, const Nest& states, const CallArgs& args) {
     std::vector<Tensor> before = states.flatten(), after;
     auto next = before.begin();
-    Tensor output = x;
+    Nest output = x;
     for (const Layer& cell : cells) {
       const auto count = static_cast<std::ptrdiff_t>(cell.get()->state_size().size());
       if (before.end() - next < count) throw ValueError("StackedRNNCells: there are fewer states than the cells take");
-      auto [made, of_cell] = RNNCell(cell)(output, Nest::of(std::vector<Tensor>(next, next + count)),
-                                           {.training = args.training, .constants = args.constants});
+      auto [made, of_cell] = RNNCell(cell).step(output, Nest::of(std::vector<Tensor>(next, next + count)),
+                                                {.training = args.training, .constants = args.constants});
       next += count;
       output = made;
       after.insert(after.end(), of_cell.begin(), of_cell.end());
@@ -100,9 +110,8 @@ struct RNNLayer {
   }
   /// The output, and for each cell its state, or the list of its states.
   Nest by_cells(const Nest& result) const {
-    const std::vector<Tensor> flat = result.flatten();
-    std::vector<Nest> all = {flat[0]};
-    auto next = flat.begin() + 1;
+    std::vector<Nest> all = {result[0]};
+    auto next = result.items().begin() + 1;
     for (const Layer& one : cell.as<StackedRNNCellsLayer>()->cells) {
       const auto count = static_cast<std::ptrdiff_t>(one.get()->state_size().size());
       std::vector<Nest> states_of_cell(next, next + count);

@@ -53,28 +53,65 @@ Tensor widen(Tensor mask, int rank) {
   return mask;
 }
 
-SequenceResult run_unrolled(const Step& step, const Tensor& x, std::vector<Tensor> states, const Tensor& mask,
-                            const Tensor& zero_output, const SequenceSettings& settings) {
-  std::vector<Tensor> steps = unstack(x), masks = mask.defined() ? unstack(mask) : std::vector<Tensor>();
-  if (settings.go_backwards) {
-    std::reverse(steps.begin(), steps.end());
-    std::reverse(masks.begin(), masks.end());
+/// Each tensor of a structure in parts along the time, and the parts of one step as that structure.
+class Steps {
+ public:
+  Steps(const Nest& x, bool backwards) : x_(x) {
+    x.for_each([&](const Tensor& t) {
+      parts_.push_back(unstack(t));
+      if (backwards) std::reverse(parts_.back().begin(), parts_.back().end());
+    });
   }
-  Tensor last = zero_output;
-  std::vector<Tensor> outputs;
+  size_t size() const { return parts_[0].size(); }
+  Nest operator[](size_t time) const {
+    std::vector<Tensor> now;
+    for (const auto& parts : parts_) now.push_back(parts[time]);
+    return x_.pack(now);
+  }
+
+ private:
+  const Nest& x_;
+  std::vector<std::vector<Tensor>> parts_;
+};
+
+/// Where there was no step to see the structure of the outputs: one tensor, or a tuple.
+Nest unseen(const std::vector<Tensor>& outputs) {
+  return outputs.size() == 1 ? Nest(outputs[0]) : Nest::tuple(std::vector<Nest>(outputs.begin(), outputs.end()));
+}
+
+SequenceResult run_unrolled(const Step& step, const Nest& x, std::vector<Tensor> states, const Tensor& mask,
+                            const std::vector<Tensor>& zero_outputs, const SequenceSettings& settings) {
+  const Steps steps(x, settings.go_backwards);
+  std::vector<Tensor> masks = mask.defined() ? unstack(mask) : std::vector<Tensor>();
+  if (settings.go_backwards) std::reverse(masks.begin(), masks.end());
+  Nest last = unseen(zero_outputs);
+  std::vector<std::vector<Tensor>> outputs(zero_outputs.size());
   for (size_t t = 0; t < steps.size(); ++t) {
     auto [output, next] = step(steps[t], states);
     if (mask.defined()) {
-      Tensor other = settings.zero_output_for_mask || t == 0 ? zeros_like(output) : last;
-      output = where(widen(masks[t], output.rank()), output, other);
-      for (size_t i = 0; i < next.size(); ++i) next[i] = where(widen(masks[t], next[i].rank()), next[i], states[i]);
+      std::vector<Tensor> before = last.flatten();
+      size_t i = 0;
+      output = output.map([&](const Tensor& now) {
+        const Tensor& kept = before.at(i++);
+        return where(widen(masks[t], now.rank()), now,
+                     settings.zero_output_for_mask || t == 0 ? zeros_like(now) : kept);
+      });
+      for (i = 0; i < next.size(); ++i) next[i] = where(widen(masks[t], next[i].rank()), next[i], states[i]);
     }
     last = output;
     states = std::move(next);
-    if (settings.return_sequences) outputs.push_back(output);
+    if (!settings.return_sequences) continue;
+    size_t i = 0;
+    output.for_each([&](const Tensor& now) { outputs.at(i++).push_back(now); });
   }
-  Tensor all;
-  if (settings.return_sequences) all = outputs.empty() ? expand_dims(zero_output, 0)(slice(0, 0)) : stack(outputs);
+  Nest all;
+  if (settings.return_sequences) {
+    size_t i = 0;
+    all = last.map([&](const Tensor& one) {
+      const std::vector<Tensor>& of_one = outputs[i++];
+      return of_one.empty() ? expand_dims(one, 0)(slice(0, 0)) : stack(of_one);
+    });
+  }
   return {all, last, states};
 }
 
@@ -85,60 +122,78 @@ Shape invariant(const Tensor& value, const Tensor& x) {
   return shape;
 }
 
-SequenceResult run_loop(const Step& step, const Tensor& x, const std::vector<Tensor>& states, const Tensor& mask,
-                        const Tensor& zero_output, const SequenceSettings& settings) {
-  Tensor length = shape(x)(0);
+SequenceResult run_loop(const Step& step, const Nest& x, const std::vector<Tensor>& states, const Tensor& mask,
+                        const std::vector<Tensor>& zero_outputs, const SequenceSettings& settings) {
+  const std::vector<Tensor> sequences = x.flatten();
+  const Tensor& first = sequences[0];
+  Tensor length = shape(first)(0);
   const bool keeps_last = !settings.return_sequences || (mask.defined() && !settings.zero_output_for_mask);
   auto rows = [&](const Tensor& all) {
     Shape row = all.shape();
     row.erase(0);
-    return TensorArray(all.dtype(), length, {.element_shape = row}).unstack(all);
+    const Tensor ordered = settings.go_backwards ? reverse(all, Tensor(std::vector<int32_t>{0})) : all;
+    return TensorArray(all.dtype(), length, {.element_shape = row}).unstack(ordered);
   };
-  const Tensor ordered = settings.go_backwards ? reverse(x, Tensor(std::vector<int32_t>{0})) : x;
-  TensorArray steps = rows(ordered);
+  std::vector<TensorArray> steps;
+  for (const Tensor& sequence : sequences) steps.push_back(rows(sequence));
   std::optional<TensorArray> masks;
-  if (mask.defined()) masks = rows(settings.go_backwards ? reverse(mask, Tensor(std::vector<int32_t>{0})) : mask);
-  const TensorArrayOptions of_outputs{.element_shape = invariant(zero_output, x)};
+  if (mask.defined()) masks = rows(mask);
+  auto array_options = [&](size_t i) { return TensorArrayOptions{.element_shape = invariant(zero_outputs[i], first)}; };
+  // The values of the loop: the time, the arrays of outputs, the last outputs, the states.
   std::vector<Tensor> values = {Tensor(0)};
-  if (settings.return_sequences) values.push_back(TensorArray(zero_output.dtype(), length, of_outputs).flow());
+  if (settings.return_sequences)
+    for (size_t i = 0; i < zero_outputs.size(); ++i)
+      values.push_back(TensorArray(zero_outputs[i].dtype(), length, array_options(i)).flow());
   const size_t last_at = values.size();
-  if (keeps_last) values.push_back(zero_output);
+  if (keeps_last) values.insert(values.end(), zero_outputs.begin(), zero_outputs.end());
   const size_t states_at = values.size();
   values.insert(values.end(), states.begin(), states.end());
   std::vector<Shape> invariants;
   for (size_t i = 0; i < values.size(); ++i)
-    invariants.push_back(i < last_at ? values[i].shape() : invariant(values[i], x));
+    invariants.push_back(i < last_at ? values[i].shape() : invariant(values[i], first));
+  auto array = [&](size_t i, const Tensor& flow) {
+    return TensorArray::from_flow(zero_outputs[i].dtype(), flow, array_options(i));
+  };
 
+  Nest structure;
   auto body = [&](std::span<const Tensor> now) {
     const Tensor& t = now[0];
     const std::vector<Tensor> before(now.begin() + static_cast<std::ptrdiff_t>(states_at), now.end());
-    TensorArray inputs = steps;
-    auto [output, next] = step(inputs.read(t), before);
+    std::vector<Tensor> at_t;
+    for (TensorArray of_one : steps) at_t.push_back(of_one.read(t));
+    auto [made, next] = step(x.pack(at_t), before);
+    structure = made;
+    std::vector<Tensor> outputs = made.flatten();
     if (masks) {
       TensorArray of_masks = *masks;
       Tensor counts = of_masks.read(t);
-      output = where(widen(counts, output.rank()), output,
-                     settings.zero_output_for_mask ? zeros_like(output) : now[last_at]);
+      for (size_t i = 0; i < outputs.size(); ++i)
+        outputs[i] = where(widen(counts, outputs[i].rank()), outputs[i],
+                           settings.zero_output_for_mask ? zeros_like(outputs[i]) : now[last_at + i]);
       for (size_t i = 0; i < next.size(); ++i) next[i] = where(widen(counts, next[i].rank()), next[i], before[i]);
     }
     std::vector<Tensor> after = {t + 1};
     if (settings.return_sequences)
-      after.push_back(TensorArray::from_flow(zero_output.dtype(), now[1], of_outputs).write(t, output).flow());
-    if (keeps_last) after.push_back(output);
+      for (size_t i = 0; i < outputs.size(); ++i) after.push_back(array(i, now[1 + i]).write(t, outputs[i]).flow());
+    if (keeps_last) after.insert(after.end(), outputs.begin(), outputs.end());
     after.insert(after.end(), next.begin(), next.end());
     return graph::Traced{after, nullptr};
   };
   std::vector<Tensor> after =
       graph::while_loop([&](std::span<const Tensor> now) { return graph::Traced{{now[0] < length}, nullptr}; }, body,
-                        values, invariants, x.shape()[0]);
+                        values, invariants, first.shape()[0]);
   SequenceResult result;
   if (settings.return_sequences) {
-    result.outputs = TensorArray::from_flow(zero_output.dtype(), after[1], of_outputs).stack();
-    Shape whole = invariant(zero_output, x);
-    whole.insert(0, x.shape()[0]);
-    if (!(result.outputs.shape() == whole)) result.outputs = ensure_shape(result.outputs, whole);
+    size_t i = 0;
+    result.outputs = structure.map([&](const Tensor&) {
+      Tensor all = array(i, after[1 + i]).stack();
+      Shape whole = invariant(zero_outputs[i], first);
+      whole.insert(0, first.shape()[0]);
+      ++i;
+      return all.shape() == whole ? all : ensure_shape(all, whole);
+    });
   }
-  if (keeps_last) result.last_output = after[last_at];
+  if (keeps_last) result.last_output = structure.pack(std::span(after).subspan(last_at, zero_outputs.size()));
   result.states.assign(after.begin() + static_cast<std::ptrdiff_t>(states_at), after.end());
   return result;
 }
@@ -213,24 +268,50 @@ void complete_sequence_config(Value& config) {
   if (!config["zero_output_for_mask"].boolean()) config.erase("zero_output_for_mask");
 }
 
-SequenceResult run_steps(const Step& step, const Tensor& x, const std::vector<Tensor>& states, const Tensor& mask,
-                         const Tensor& zero_output, const SequenceSettings& settings) {
-  if (thread_state.tracer && !settings.unroll) return run_loop(step, x, states, mask, zero_output, settings);
-  if (x.shape()[0] < 0)
-    throw ValueError(
-        "Cannot unroll a RNN if the time dimension is undefined: give the input a number of steps, or "
-        "leave out `unroll`. Shape received, with the time first: " +
-        x.shape().str());
-  return run_unrolled(step, x, states, mask, zero_output, settings);
+SequenceResult run_steps(const Step& step, const Nest& x, const std::vector<Tensor>& states, const Tensor& mask,
+                         const std::vector<Tensor>& zero_outputs, const SequenceSettings& settings) {
+  const Step checked = [&](const Nest& now, const std::vector<Tensor>& before) {
+    auto result = step(now, before);
+    if (result.first.num_tensors() != zero_outputs.size())
+      throw ValueError("a step gave " + result.first.str() + " as its output, but `output_size` of the cell says " +
+                       std::to_string(zero_outputs.size()) + " tensors");
+    return result;
+  };
+  if (thread_state.tracer && !settings.unroll) return run_loop(checked, x, states, mask, zero_outputs, settings);
+  x.for_each([](const Tensor& sequence) {
+    if (sequence.shape()[0] < 0)
+      throw ValueError(
+          "Cannot unroll a RNN if the time dimension is undefined: give the input a number of steps, or "
+          "leave out `unroll`. Shape received, with the time first: " +
+          sequence.shape().str());
+  });
+  return run_unrolled(checked, x, states, mask, zero_outputs, settings);
 }
+
+namespace {
+
+/// ValueError unless the sequences, time first, have batches and one length.
+void check_sequences(const std::vector<Tensor>& sequences) {
+  if (sequences.empty()) throw ValueError("a recurrent layer was called without a sequence");
+  for (const Tensor& sequence : sequences) {
+    if (sequence.rank() < 3) throw ValueError("Shape " + sequence.shape().str() + " must have rank at least 3");
+    const int64_t length = sequence.shape()[0], wanted = sequences[0].shape()[0];
+    if (length >= 0 && wanted >= 0 && length != wanted)
+      throw ValueError("the sequences of a recurrent layer have different lengths: " + std::to_string(wanted) +
+                       " and " + std::to_string(length) + " steps; pad the shorter one");
+  }
+}
+
+}  // namespace
 
 Nest run_layer(const RNNCell& cell, const SequenceSettings& settings, KeptStates& kept, const Nest& inputs,
                const CallArgs& args, const WholeSequence& whole) {
-  const Tensor& given = inputs.is_tensor() ? inputs.tensor() : inputs[0].tensor();
+  const bool is_list = inputs.kind() == Nest::Kind::list;
+  const Nest& given = is_list ? inputs[0] : inputs;
   const std::vector<Shape> sizes = cell.state_size();
   std::vector<Tensor> states = args.initial_state.flatten();
   CallArgs of_cell{.training = args.training, .constants = args.constants};
-  if (inputs.is_sequence() && inputs.size() > 1) {
+  if (is_list && inputs.size() > 1) {
     std::vector<Tensor> more;
     for (size_t i = 1; i < inputs.size(); ++i)
       for (const Tensor& t : inputs[i].flatten()) more.push_back(t);
@@ -238,16 +319,18 @@ Nest run_layer(const RNNCell& cell, const SequenceSettings& settings, KeptStates
     if (states.empty()) states.assign(more.begin(), split);
     if (split != more.end()) of_cell.constants = Nest::of(std::vector<Tensor>(split, more.end()));
   }
-  Tensor x = settings.time_major ? given : swap_time(given);
-  if (x.rank() < 3) throw ValueError("Shape " + x.shape().str() + " must have rank at least 3");
+  const Nest x = settings.time_major ? given : given.map(swap_time);
+  const std::vector<Tensor> sequences = x.flatten();
+  check_sequences(sequences);
+  const Tensor& first = sequences[0];
   Tensor mask;
   if (!args.mask.is_none()) mask = args.mask.is_tensor() ? args.mask.tensor() : args.mask[0].as<Tensor>();
   if (mask.defined() && !settings.time_major) mask = swap_time(mask);
 
-  Tensor batch = x.shape()[1] < 0 ? shape(x)(1) : Tensor(x.shape()[1]);
+  Tensor batch = first.shape()[1] < 0 ? shape(first)(1) : Tensor(first.shape()[1]);
   const bool is_given = !states.empty();
   std::vector<Tensor> zero_states;
-  if (!is_given) zero_states = cell.get()->get_initial_state(given, batch, cell.compute_dtype());
+  if (!is_given) zero_states = cell.get()->get_initial_state(given.flatten()[0], batch, cell.compute_dtype());
   if (is_given) {
     bool fits = states.size() == sizes.size();
     for (size_t i = 0; fits && i < states.size(); ++i) {
@@ -257,7 +340,7 @@ Nest run_layer(const RNNCell& cell, const SequenceSettings& settings, KeptStates
     }
     if (!fits) refuse_states(states, sizes);
     for (Tensor& state : states)
-      if (is_floating(state.dtype()) && state.dtype() != given.dtype()) state = cast(state, given.dtype());
+      if (is_floating(state.dtype()) && state.dtype() != first.dtype()) state = cast(state, first.dtype());
   } else if (settings.stateful) {
     if (!kept.defined()) kept.make(zero_states);
     states = kept.values();
@@ -268,35 +351,43 @@ Nest run_layer(const RNNCell& cell, const SequenceSettings& settings, KeptStates
   if (thread_state.tracer && (is_given || settings.stateful))
     for (Tensor& state : states) {
       Shape known = state.shape();
-      if (known.rank() > 0 && x.shape()[1] >= 0) known[0] = x.shape()[1];
+      if (known.rank() > 0 && first.shape()[1] >= 0) known[0] = first.shape()[1];
       state = ensure_shape(state, known);
     }
 
-  auto step = [&](const Tensor& now, const std::vector<Tensor>& before) {
-    return cell(now, Nest::of(before), of_cell);
+  const Step step = [&](const Nest& now, const std::vector<Tensor>& before) {
+    return cell.step(now, Nest::of(before), of_cell);
   };
   std::optional<SequenceResult> result;
   if (whole)
-    result = whole(settings.go_backwards ? reverse(x, Tensor(std::vector<int32_t>{0})) : x, states, mask.defined());
+    result =
+        whole(settings.go_backwards ? reverse(first, Tensor(std::vector<int32_t>{0})) : first, states, mask.defined());
   if (!result) {
-    const Shape output = cell.output_size();
-    Tensor zero_output = !states.empty() && output == sizes[0]
-                             ? zeros_like(states[0])
-                             : keras::detail::zeros_of_batch(batch, output, cell.compute_dtype());
+    std::vector<Tensor> zero_outputs;
+    for (const Shape& output : cell.get()->output_size()) {
+      const size_t i = zero_outputs.size();
+      zero_outputs.push_back(i < states.size() && output == sizes[i]
+                                 ? zeros_like(states[i])
+                                 : keras::detail::zeros_of_batch(batch, output, cell.compute_dtype()));
+    }
     Dropped scope;
     if (thread_state.tracer && args.training && drops(cell)) {
       // What is dropped must be drawn before the loop begins; the step itself is dropped too.
-      Shape row = x.shape();
-      row.erase(0);
-      row.erase(0);
-      step(row.is_fully_defined() ? keras::detail::zeros_of_batch(batch, row, x.dtype()) : zeros_like(x(0)), states);
+      step(x.map([&](const Tensor& sequence) {
+        Shape row = sequence.shape();
+        row.erase(0);
+        row.erase(0);
+        return row.is_fully_defined() ? keras::detail::zeros_of_batch(batch, row, sequence.dtype())
+                                      : zeros_like(sequence(0));
+      }),
+           states);
     }
-    result = run_steps(step, x, states, mask, zero_output, settings);
+    result = run_steps(step, x, states, mask, zero_outputs, settings);
   }
   if (settings.stateful) kept.assign(result->states);
-  Tensor output = !settings.return_sequences ? result->last_output
-                  : settings.time_major      ? result->outputs
-                                             : swap_time(result->outputs);
+  Nest output = !settings.return_sequences ? result->last_output
+                : settings.time_major      ? result->outputs
+                                           : result->outputs.map(swap_time);
   if (!settings.return_state) return output;
   std::vector<Nest> all = {output};
   for (const Tensor& state : result->states) all.emplace_back(state);
@@ -304,16 +395,17 @@ Nest run_layer(const RNNCell& cell, const SequenceSettings& settings, KeptStates
 }
 
 void build_cell(const RNNCell& cell, const Nest& inputs, bool time_major, bool has_scope) {
-  const Tensor& x = inputs.is_tensor() ? inputs.tensor() : inputs[0].tensor();
-  if (x.rank() < 3) {
+  const Nest step = (inputs.kind() == Nest::Kind::list ? inputs[0] : inputs).map([&](const Tensor& x) {
     Shape shape = x.shape();
-    if (!time_major && shape.rank() == 2) std::swap(shape[0], shape[1]);
-    throw ValueError("Shape " + shape.str() + " must have rank at least 3");
-  }
-  Shape step = x.shape();
-  step.erase(time_major ? 0 : 1);
+    if (shape.rank() < 3) {
+      if (!time_major && shape.rank() == 2) std::swap(shape[0], shape[1]);
+      throw ValueError("Shape " + shape.str() + " must have rank at least 3");
+    }
+    shape.erase(time_major ? 0 : 1);
+    return keras::detail::stand_in(x.dtype(), shape);
+  });
   keras::detail::CallContext context(*cell.get(), {}, has_scope);
-  keras::detail::build_if_needed(*cell.get(), Nest(keras::detail::stand_in(x.dtype(), step)));
+  keras::detail::build_if_needed(*cell.get(), step);
 }
 
 Nest sequence_mask(const Nest& mask, const SequenceSettings& settings, size_t num_states) {

@@ -32,19 +32,21 @@ class KeptStates {
 
 /// Sequences with the time first, and what comes of them.
 struct SequenceResult {
-  Tensor outputs;  // [time, batch, ...], where they are asked for
-  Tensor last_output;
+  Nest outputs;  // [time, batch, ...] each, where they are asked for
+  Nest last_output;
   std::vector<Tensor> states;
 };
-using Step = std::function<std::pair<Tensor, std::vector<Tensor>>(const Tensor& x, const std::vector<Tensor>& states)>;
-/// Computes step by step; the mask is [time, batch]. `zero_output` is what stands before the first output.
-SequenceResult run_steps(const Step& step, const Tensor& x, const std::vector<Tensor>& states, const Tensor& mask,
-                         const Tensor& zero_output, const SequenceSettings& settings);
+using Step = std::function<std::pair<Nest, std::vector<Tensor>>(const Nest& x, const std::vector<Tensor>& states)>;
+/// Computes step by step over one sequence, or a structure of sequences of one length; the mask is [time, batch].
+/// `zero_outputs` stand before the first outputs, in the order of `Nest::flatten`.
+SequenceResult run_steps(const Step& step, const Nest& x, const std::vector<Tensor>& states, const Tensor& mask,
+                         const std::vector<Tensor>& zero_outputs, const SequenceSettings& settings);
 
 /// Another way to compute whole sequences, or no result where it does not apply; the steps are in the order of time.
 using WholeSequence =
     std::function<std::optional<SequenceResult>(const Tensor& x, const std::vector<Tensor>& states, bool has_mask)>;
-/// A call of a recurrent layer: inputs are a sequence, or a list of it, the states to begin with and constants.
+/// A call of a recurrent layer: inputs are a sequence, or a list of it, the states to begin with and constants. Cells
+/// that take several inputs get a tuple or a dict of sequences in place of one.
 Nest run_layer(const RNNCell& cell, const SequenceSettings& settings, KeptStates& kept, const Nest& inputs,
                const CallArgs& args, const WholeSequence& whole = {});
 /// Makes the weights of a cell for one step of these inputs.

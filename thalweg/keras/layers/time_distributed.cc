@@ -80,15 +80,15 @@ struct TimeDistributedLayer {
   /// What a layer remembers goes from step to step.
   Tensor step_by_step(const Tensor& x, const CallArgs& args) const {
     auto swapped = [](const Tensor& t) { return swap_time(t); };
-    auto step = [&](const Tensor& now, const std::vector<Tensor>&) {
-      return std::pair(layer(now, {.training = args.training}), std::vector<Tensor>());
+    auto step = [&](const Nest& now, const std::vector<Tensor>&) {
+      return std::pair(layer.invoke(now, {.training = args.training}), std::vector<Tensor>());
     };
     Tensor steps = swapped(x);
     Shape of_step = steps.shape();
     of_step.erase(0);
     Shape output = layer.compute_output_shape(of_step);
     Tensor zero = zeros(output, {.dtype = layer.compute_dtype()});
-    return swapped(run_steps(step, steps, {}, {}, zero, {.return_sequences = true}).outputs);
+    return swapped(run_steps(step, steps, {}, {}, {zero}, {.return_sequences = true}).outputs.tensor());
   }
   Nest compute_mask(const Nest& inputs, const Nest& mask) {
     const Tensor first = inputs.flatten().at(0);
