@@ -184,6 +184,30 @@ TEST(Metric, IsAStructWithVariables) {
   EXPECT_FLOAT_EQ(metric.variables()[1].item<float>(), 0);
 }
 
+struct Extremes {
+  Variable low = Variable(0.0f), high = Variable(0.0f);
+  void update_state(const Tensor&, const Tensor& y_pred) {
+    low.assign(minimum(low, reduce_min(y_pred)));
+    high.assign(maximum(high, reduce_max(y_pred)));
+  }
+  std::map<std::string, Tensor> result() { return {{"low", low}, {"high", high}}; }
+};
+
+TEST(Metric, MayGiveSeveralNumbers) {
+  Metric metric = Extremes{};
+  metric.update_state(0.0f, Tensor({-1.0f, 3.0f}));
+  EXPECT_FLOAT_EQ(metric.results().at("low").tensor().item<float>(), -1);
+  EXPECT_FLOAT_EQ(metric.results().at("high").tensor().item<float>(), 3);
+  EXPECT_THROW(metric.result(), ValueError);
+  EXPECT_FLOAT_EQ(metrics::Mean({.name = "m"}).results().at("m").tensor().item<float>(), 0);
+
+  auto model = Sequential({layers::Dense(1, {.kernel_initializer = "ones"})});
+  model.compile({.optimizer = "sgd", .loss = "mse", .metrics = {Extremes{}}});
+  Logs logs = model.evaluate(Tensor({{1.0f}, {2.0f}}), Tensor({{1.0f}, {2.0f}}), {.verbose = 0});
+  EXPECT_FLOAT_EQ(static_cast<float>(logs["high"]), 2);
+  EXPECT_EQ(logs.size(), 3u);
+}
+
 struct WithinRange {
   double range = 0.1;
   Tensor call(const Tensor& y_true, const Tensor& y_pred) {

@@ -54,7 +54,7 @@ Nest Model::predict_nest(const Batches& batches, const PredictOptions& options) 
     throw ValueError(
         "Unexpected result of `predict_function` (Empty batch_outputs): there was no data. This could be due to issues "
         "in the source of the batches.");
-  bar.finish(*this, steps.done(), {});
+  bar.finish(*this, steps.done(), {}, false);
   listeners.tell(&CallbackInterface::on_predict_end, logs);
   if (parts.size() == 1) return structure;
   std::vector<Tensor> whole;

@@ -128,7 +128,7 @@ History Model::fit(const Batches& given, const FitOptions& options) const {
     }
     // What callbacks add to the logs is shown and remembered.
     listeners.tell(&CallbackInterface::on_epoch_end, epoch, logs);
-    bar.finish(*this, steps.done(), logs);
+    bar.finish(*this, steps.done(), logs, pass.has_own_results());
     training.history.add(epoch, logs);
     if (const double* loss = logs.find("loss"); loss && std::isnan(*loss) && !training.stop)
       refuse_nan_loss(*this, batches.arrays().is_none() ? steps.last() : batches.arrays(), epoch);

@@ -36,6 +36,12 @@ std::shared_ptr<MetricInterface> MetricInterface::another() const {
   return made;
 }
 
+Nest MetricInterface::results() { return Nest::dict({{name, Nest(result())}}); }
+
+void detail::refuse_several(const std::string& name) {
+  throw ValueError("metric '" + name + "' gives several numbers, not one: results() has them by name");
+}
+
 void MetricInterface::reset_state() {
   for (const NamedVariable& found : list_variables(*this)) found.variable.assign(zeros_like(found.variable.value()));
 }

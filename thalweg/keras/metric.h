@@ -1,5 +1,6 @@
 // Metrics: numbers that accumulate over batches.
 #pragma once
+#include "thalweg/graph/nest.h"
 #include "thalweg/keras/object.h"
 #include "thalweg/keras/pair_function.h"
 
@@ -13,6 +14,8 @@ class THALWEG_API MetricInterface : public Object, public std::enable_shared_fro
   /// (y_true, y_pred, sample_weight), or (values, sample_weight) for metrics of values.
   virtual void update_state(const Tensor& first, const Tensor& second, const Tensor& third) = 0;
   virtual Tensor result() = 0;
+  /// What it shows by name: its number, or several where `result` of the struct gives a map of them.
+  virtual Nest results();
   virtual void reset_state();
   /// Takes its name from the member of that name, and gives the variables theirs.
   void start();
@@ -43,6 +46,8 @@ enum class Reduction : uint8_t { sum, sum_over_batch_size, weighted_mean };
 }  // namespace metrics
 
 namespace detail {
+/// ValueError: what was asked for as one number are several.
+[[noreturn]] THALWEG_API void refuse_several(const std::string& name);
 /// A variable of a metric: zeros that no tape watches, made at once, whatever is being traced. Without a name it takes
 /// that of the member it is in.
 THALWEG_API Variable metric_state(const Shape& shape, DType dtype, const std::string& name = "Variable");
@@ -80,8 +85,13 @@ template <class T> class MetricInterface::Adapt : public Adapter<MetricInterface
     }
   }
   Tensor result() override {
-    if constexpr (is_struct<T>) return Tensor(this->object.result());
+    if constexpr (gives_several()) detail::refuse_several(this->name);
+    else if constexpr (is_struct<T>) return Tensor(this->object.result());
     else return mean_.result();
+  }
+  Nest results() override {
+    if constexpr (gives_several()) return Nest::of(this->object.result());
+    else return MetricInterface::results();
   }
   void reset_state() override {
     if constexpr (requires { this->object.reset_state(); }) this->object.reset_state();
@@ -108,6 +118,10 @@ template <class T> class MetricInterface::Adapt : public Adapter<MetricInterface
   std::string* own_name() override { return rows_of(this->object).template find<std::string>("name", &this->object); }
 
  private:
+  static constexpr bool gives_several() {
+    if constexpr (is_struct<T>) return !std::constructible_from<Tensor, decltype(std::declval<T&>().result())>;
+    else return false;
+  }
   struct Nothing {
     explicit Nothing(DType) {}
   };
@@ -142,6 +156,8 @@ class THALWEG_API Metric : public Handle<MetricInterface> {
   void update_state(const TensorLike& first, const Tensor& second = {}, const Tensor& third = {}) const;
   /// The number so far.
   Tensor result() const { return p_->result(); }
+  /// The numbers so far by name: one, unless the struct's `result` gives a map.
+  Nest results() const { return p_->results(); }
   /// Begins anew.
   void reset_state() const { p_->reset_state(); }
   /// Takes in a batch and gives the number so far.

@@ -123,7 +123,10 @@ Nest Model::compute_metrics(const Nest&, const Nest& y, const Nest& y_pred, cons
 }
 Nest Model::metric_results() const {
   std::vector<Nest::Entry> entries;
-  for (const Metric& metric : metrics()) entries.emplace_back(metric.name(), Nest(metric.result()));
+  for (const Metric& metric : metrics()) {
+    const Nest results = metric.results();
+    for (size_t i = 0; i < results.size(); ++i) entries.emplace_back(results.keys()[i], results.items()[i]);
+  }
   return Nest::dict(std::move(entries));
 }
 

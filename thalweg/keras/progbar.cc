@@ -50,7 +50,9 @@ Progbar::Progbar(std::optional<int64_t> target, ProgbarOptions options)
 }
 
 void Progbar::add_stateful_metrics(const std::vector<std::string>& names) {
-  options_.stateful_metrics.insert(options_.stateful_metrics.end(), names.begin(), names.end());
+  std::vector<std::string>& known = options_.stateful_metrics;
+  for (const std::string& name : names)
+    if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
 }
 
 void Progbar::accumulate(int64_t current, const Values& values) {

@@ -56,13 +56,16 @@ Nest Pass::run_step(const Nest& data) {
 
 Logs Pass::logs() const {
   Logs logs;
+  auto take = [&](const Nest& results) {
+    for (size_t i = 0; i < results.keys().size(); ++i)
+      logs.set(results.keys()[i], number_of(results.items()[i].tensor()));
+  };
   if (!own_) {
-    for (const Metric& metric : model_.metrics()) logs.set(metric.name(), number_of(metric.result()));
+    for (const Metric& metric : model_.metrics()) take(metric.results());
   } else if (results_.is_tensor()) {
     logs.set("loss", number_of(results_.tensor()));
   } else {
-    for (size_t i = 0; i < results_.keys().size(); ++i)
-      logs.set(results_.keys()[i], number_of(results_.items()[i].tensor()));
+    take(results_);
   }
   return logs;
 }
@@ -80,14 +83,20 @@ bool Bar::is_due(int64_t done) {
   drawn_ = time;
   return true;
 }
-void Bar::draw(const Model& model, int64_t done, const Logs& logs) {
+void Bar::show_as_they_are(const Model& model, const Logs& logs, bool averages) {
+  if (averages) return bar_->add_stateful_metrics(model.metrics_names());
+  std::vector<std::string> names;
+  for (const auto& [name, value] : logs) names.push_back(name);
+  bar_->add_stateful_metrics(names);
+}
+void Bar::draw(const Model& model, int64_t done, const Logs& logs, bool averages) {
   if (!bar_) return;
-  bar_->add_stateful_metrics(model.metrics_names());
+  show_as_they_are(model, logs, averages);
   bar_->update(done, {logs.begin(), logs.end()}, false);
 }
-void Bar::finish(const Model& model, int64_t done, const Logs& logs) {
+void Bar::finish(const Model& model, int64_t done, const Logs& logs, bool averages) {
   if (!bar_) return;
-  bar_->add_stateful_metrics(model.metrics_names());
+  show_as_they_are(model, logs, averages);
   const int64_t target = steps_ < 0 ? done : steps_;
   bar_->set_target(target);
   bar_->update(target, {logs.begin(), logs.end()}, true);
@@ -245,7 +254,7 @@ Logs evaluate_batches(const Model& model, const Batches& batches, const Evaluate
         "Unexpected result of `test_function` (Empty Logs): there was no data to evaluate. This could be due to issues "
         "in the source of the batches.");
   logs = pass.logs();
-  bar.finish(model, steps.done(), logs);
+  bar.finish(model, steps.done(), logs, pass.has_own_results());
   listeners.tell(&CallbackInterface::on_test_end, logs);
   return logs;
 }

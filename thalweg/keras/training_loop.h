@@ -53,14 +53,16 @@ class Bar {
   Bar(const Model& model, int verbose, int64_t steps);
   template <class F> void step(const Model& model, int64_t done, bool averages, const F& logs) {
     if (verbose_ != 1 || (!averages && !is_due(done))) return;
-    draw(model, done, logs());
+    draw(model, done, logs(), averages);
   }
   /// With the numbers of the whole pass; `done` counts where the number of steps was not known.
-  void finish(const Model& model, int64_t done, const Logs& logs);
+  void finish(const Model& model, int64_t done, const Logs& logs, bool averages);
 
  private:
   bool is_due(int64_t done);
-  void draw(const Model& model, int64_t done, const Logs& logs);
+  void draw(const Model& model, int64_t done, const Logs& logs, bool averages);
+  /// Of numbers that steps return, those with the name of a metric are not averaged, as in Keras; of metrics, none is.
+  void show_as_they_are(const Model& model, const Logs& logs, bool averages);
 
   int verbose_;
   int64_t steps_;

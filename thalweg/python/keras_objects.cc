@@ -131,7 +131,18 @@ class PyMetric : public keras::MetricInterface, public PythonBacked<keras::Metri
     });
   }
   Tensor result() override {
-    return with_python([&] { return natural_tensor(nb::object(me().attr("result")()).ptr()); });
+    return with_python([&] {
+      nb::object made = me().attr("result")();
+      if (PyDict_Check(made.ptr())) keras::detail::refuse_several(name);
+      return natural_tensor(made.ptr());
+    });
+  }
+  Nest results() override {
+    return with_python([&] {
+      nb::object made = me().attr("result")();
+      if (PyDict_Check(made.ptr())) return to_nest(made);
+      return Nest::dict({{name, Nest(natural_tensor(made.ptr()))}});
+    });
   }
   void reset_state() override {
     with_python([&] { me().attr("reset_state")(); });

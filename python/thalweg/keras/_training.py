@@ -181,7 +181,11 @@ class Training:
 
     def get_metrics_result(self):
         """The numbers so far, by name."""
-        return {metric.name: metric.result() for metric in self.metrics}
+        results = {}
+        for metric in self.metrics:
+            result = metric.result()
+            results |= result if isinstance(result, dict) else {metric.name: result}
+        return results
 
     @property
     def compiled_loss(self):
