@@ -67,6 +67,69 @@ def test_metrics_of_ones_own():
     assert sorted(model.evaluate(X, Y, verbose=0, return_dict=True)) == ["level", "loss", "mae"]
 
 
+def test_metrics_of_several_numbers(capsys):
+    class Extremes(keras.metrics.Metric):
+        def __init__(self, name="extremes", **kwargs):
+            super().__init__(name=name, **kwargs)
+            self.low = self.add_weight("low", initializer="zeros")
+            self.high = self.add_weight("high", initializer="zeros")
+
+        def update_state(self, y_true, y_pred, sample_weight=None):
+            self.low.assign(tf.minimum(self.low, tf.reduce_min(y_pred)))
+            self.high.assign(tf.maximum(self.high, tf.reduce_max(y_pred)))
+
+        def result(self):
+            return {"low": self.low, "high": self.high}
+
+    model = keras.Sequential([layers.Dense(1, kernel_initializer="ones", input_shape=(1,))])
+    model.compile(keras.optimizers.SGD(0.0), "mse", metrics=[Extremes(), "mae"])
+    x = np.array([[-1.0], [2.0], [4.0]], "float32")
+    history = model.fit(x, x, validation_data=(x + 1, x), batch_size=1, shuffle=False, verbose=1).history
+    assert list(history) == ["loss", "low", "high", "mae", "val_loss", "val_low", "val_high", "val_mae"]
+    assert history["high"] == [4.0] and history["val_high"] == [5.0] and history["low"] == [-1.0]
+    assert "low: -1.0000 - high: 4.0000" in capsys.readouterr().out
+    assert model.evaluate(x, x, verbose=0) == [0.0, -1.0, 4.0, 0.0]
+    assert sorted(model.get_metrics_result()) == ["high", "loss", "low", "mae"]
+    assert model.train_on_batch(x, x, return_dict=True)["high"] == 4.0
+
+
+def test_functions_of_an_iterator():
+    model = Summing()
+    model.compile(keras.optimizers.SGD(0.01), "mse")
+    batches = tf.data.Dataset.from_tensor_slices((X, Y + 1)).batch(5)
+    train, test = model.make_train_function(), model.make_test_function()
+    assert train is model.make_train_function() is model.train_function and model.predict_function is None
+    iterator = iter(batches)
+    first = float(train(iterator)["loss"])
+    assert first == pytest.approx(1.0) and float(train(iterator)["loss"]) < first
+    assert "loss" in test(iterator) and model.make_predict_function()(iter([X])).shape == (20, 1)
+    assert int(model.optimizer.iterations) == 2
+    model.compile("sgd", "mse")
+    assert model.train_function is None
+
+
+def test_a_class_that_makes_its_functions():
+    calls = []
+
+    class Watched(Summing):
+        def make_train_function(self, force=False):
+            train = super().make_train_function(force)
+
+            def function(iterator):
+                logs = train(iterator)
+                calls.append(float(logs["loss"]))  # a number: this is not traced
+                return logs
+
+            return function
+
+    model = Watched()
+    model.compile(keras.optimizers.SGD(0.01), "mse", metrics=["mae"])
+    history = fit(model, X, Y + 1, batch_size=5, validation_data=(X, Y))
+    assert len(calls) == 4 and history["loss"][0] == pytest.approx(calls[-1]) and "val_mae" in history
+    model.train_on_batch(X, Y)
+    assert len(calls) == 5
+
+
 def test_inputs_alone_come_as_they_are():
     seen = []
 

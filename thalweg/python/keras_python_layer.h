@@ -90,9 +90,9 @@ class PyLayer : public keras::LayerInterface, public PythonBacked<keras::LayerIn
   bool has_train_step() const override { return own_.train_step; }
   bool has_test_step() const override { return own_.test_step; }
   bool has_predict_step() const override { return own_.predict_step; }
-  Nest train_step(keras::Model&, const Nest& data) override { return step("train_step", data); }
-  Nest test_step(keras::Model&, const Nest& data) override { return step("test_step", data); }
-  Nest predict_step(keras::Model&, const Nest& data) override { return step("predict_step", data); }
+  Nest train_step(keras::Model&, const Nest& data) override { return step("train", data); }
+  Nest test_step(keras::Model&, const Nest& data) override { return step("test", data); }
+  Nest predict_step(keras::Model&, const Nest& data) override { return step("predict", data); }
 
   void list_parts(module::Parts& parts) const override {
     if (inner_) inner_->list_parts(parts);
@@ -123,8 +123,8 @@ class PyLayer : public keras::LayerInterface, public PythonBacked<keras::LayerIn
   std::vector<Tensor> initial_weights;                          // what they are set to once they are built
 
  private:
-  Nest step(const char* method, const Nest& data) {
-    return with_python([&] { return to_nest(nb::object(me().attr(method)(from_nest(data)))); });
+  Nest step(const char* which, const Nest& data) {
+    return with_python([&] { return to_nest(nb::object(me().attr("_step")(which, from_nest(data)))); });
   }
   struct Tracked {
     Variable variable;

@@ -27,10 +27,11 @@ class Training:
         if steps_per_execution == "auto":
             steps_per_execution = None
         self.__dict__.update(loss=loss, _run_eagerly=run_eagerly, _jit_compile=jit_compile)
+        _steps.forget_functions(self)
         _engine.compile(self._core, {
             "optimizer": optimizers.get(optimizer), "loss": loss, "metrics": _compiled.as_metrics(metrics),
             "loss_weights": loss_weights, "weighted_metrics": _compiled.as_metrics(weighted_metrics),
-            "run_eagerly": bool(run_eagerly), "jit_compile": jit_compile,
+            "run_eagerly": bool(run_eagerly) or _steps.makes_functions(type(self)), "jit_compile": jit_compile,
             "steps_per_execution": None if steps_per_execution is None else int(steps_per_execution)})
 
     @property
@@ -43,7 +44,7 @@ class Training:
     @run_eagerly.setter
     def run_eagerly(self, value):
         self.__dict__["_run_eagerly"] = value
-        _engine.set_run_eagerly(self._core, bool(value))
+        _engine.set_run_eagerly(self._core, bool(value) or _steps.makes_functions(type(self)))
 
     @property
     def jit_compile(self):
@@ -172,6 +173,27 @@ class Training:
     @of_engine
     def predict_step(self, data):
         return _engine.predict_step(self._core, data)
+
+    # What the functions below gave last.
+    train_function = test_function = predict_function = None
+
+    @of_engine
+    def make_train_function(self, force=False):
+        """A function of an iterator: it trains on the next batch and gives the numbers by name. fit calls it where a
+        class writes its own."""
+        return _steps.make_function(self, "train", force)
+
+    @of_engine
+    def make_test_function(self, force=False):
+        return _steps.make_function(self, "test", force)
+
+    @of_engine
+    def make_predict_function(self, force=False):
+        return _steps.make_function(self, "predict", force)
+
+    def _step(self, kind, data):
+        """A step as the engine asks for it."""
+        return _steps.run(self, kind, data)
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None):
         return _engine.compute_loss(self._core, x, y, y_pred, sample_weight)

@@ -2,7 +2,7 @@
 
 import sys
 
-from thalweg.keras import _old_names, _training
+from thalweg.keras import _old_names, _steps, _training
 from thalweg.keras._layer import Layer
 from thalweg.keras._nodes import shapes_of
 from thalweg.keras._objects import CustomObjectScope, _engine, new_name as _new_name
@@ -23,6 +23,8 @@ class Model(_training.Training, _old_names.OldNames, Layer):
         super().__init_subclass__(**kwargs)
         if cls._computes():
             cls._overrides["train_step"] = cls._overrides["test_step"] = True
+        for kind in _steps.KINDS:
+            cls._overrides[f"{kind}_step"] |= _steps.makes_function(cls, kind)
 
     @_of_engine
     def __init__(self, *args, **kwargs):
