@@ -421,6 +421,7 @@ TEST(Fit, RefusesWhatDoesNotFit) {
     EXPECT_NE(std::string(error.what()).find("expected shape=(None, 2), found shape=(4, 3)"), std::string::npos)
         << error.what();
   }
+  EXPECT_THROW(model.fit(ones({4, 2}), ones({4, 1}), {.batch_size = -1, .verbose = 0}), ValueError);
   Sequential fresh({layers::Dense(1)});
   EXPECT_THROW(fresh.fit(ones({2, 2}), ones({2, 1})), RuntimeError);
   EXPECT_THROW(fresh.evaluate(ones({2, 2}), ones({2, 1})), RuntimeError);

@@ -329,3 +329,13 @@ def test_logits_behind_probabilities():
     assert float(loss(label, layers.Softmax()(logits))) == 110.0
     assert float(loss(label, tf.nn.softmax(logits))) == pytest.approx(16.118095)
     assert float(tf.function(lambda x: loss(label, tf.nn.softmax(x)))(logits)) == 110.0
+
+
+def test_batches_between_hooks():
+    seen = []
+    model = linear()
+    assert model.steps_per_execution == 1
+    model.compile("sgd", "mse", steps_per_execution=2)
+    hook = keras.callbacks.LambdaCallback(on_train_batch_end=lambda batch, logs: seen.append(batch))
+    model.fit(X, Y, batch_size=4, verbose=0, callbacks=[hook])
+    assert model.steps_per_execution == 2 and seen == [1, 3, 4]

@@ -222,6 +222,7 @@ Batches with_class_weights(const Batches& batches, const std::map<int64_t, doubl
 }
 
 int64_t choose_batch_size(int64_t given, int64_t steps, const Nest& data) {
+  if (given < 0) throw ValueError("`batch_size` must be a positive number. Received: " + std::to_string(given));
   if (given > 0) return given;
   if (steps <= 0) return default_batch_size;
   return std::max<int64_t>((count_rows(data) + steps - 1) / steps, 1);

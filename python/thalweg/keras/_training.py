@@ -26,13 +26,14 @@ class Training:
             raise TypeError(f"Invalid keyword argument(s) in `compile()`: {set(kwargs)}.")
         if steps_per_execution == "auto":
             steps_per_execution = None
-        self.__dict__.update(loss=loss, _run_eagerly=run_eagerly, _jit_compile=jit_compile)
+        self.__dict__.update(loss=loss, _run_eagerly=run_eagerly, _jit_compile=jit_compile,
+                             steps_per_execution=1 if steps_per_execution is None else int(steps_per_execution))
         _steps.forget_functions(self)
         _engine.compile(self._core, {
             "optimizer": optimizers.get(optimizer), "loss": loss, "metrics": _compiled.as_metrics(metrics),
             "loss_weights": loss_weights, "weighted_metrics": _compiled.as_metrics(weighted_metrics),
             "run_eagerly": bool(run_eagerly) or _steps.makes_functions(type(self)), "jit_compile": jit_compile,
-            "steps_per_execution": None if steps_per_execution is None else int(steps_per_execution)})
+            "steps_per_execution": self.steps_per_execution})
 
     @property
     def run_eagerly(self):
@@ -173,6 +174,8 @@ class Training:
     @of_engine
     def predict_step(self, data):
         return _engine.predict_step(self._core, data)
+
+    steps_per_execution = 1  # batches between two hooks of callbacks: what compile says
 
     # What the functions below gave last.
     train_function = test_function = predict_function = None
