@@ -32,7 +32,7 @@ class RangeDataset : public Stage {
       if (left == 0) return false;
       Tensor t = Tensor::empty(int64, {});
       *t.mutable_data<int64_t>() = static_cast<int64_t>(value);
-      element.assign(1, std::move(t));
+      element.assign(1, t);
       value += step;
       --left;
       return true;

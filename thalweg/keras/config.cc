@@ -140,7 +140,7 @@ void Rows::set(void* object, const Value& config) const {
     const Member* member = find(name);
     if (!member) {
       std::string known;
-      for (const Member& other : members) known += (known.empty() ? "" : ", ") + std::string(other.name);
+      for (const Member& other : members) known.append(known.empty() ? "" : ", ").append(other.name);
       throw ValueError(std::string(struct_name) + " has no option '" + name + "'; it has: " + known);
     }
     if (member->kind == &member_kind<Axis> && value.is_text())

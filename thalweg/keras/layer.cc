@@ -202,7 +202,7 @@ void check_arguments(const Value& config, const Rows& rows) {
   for (const auto& [name, value] : config.map()) {
     if (rows.find(name)) continue;
     std::string known;
-    for (const Member& other : rows.members) known += (known.empty() ? "" : ", ") + std::string(other.name);
+    for (const Member& other : rows.members) known.append(known.empty() ? "" : ", ").append(other.name);
     throw TypeError("('Keyword argument not understood:', '" + name + "'); " + detail::class_name_of(rows.struct_name) +
                     " has: " + known);
   }

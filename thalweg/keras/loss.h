@@ -54,11 +54,13 @@ class THALWEG_API LossInterface : public Object {
     }
   };
   template <class T> static std::shared_ptr<Object> make(const Value& config) {
-    Value own = config;
     if constexpr (requires { T::fn; }) {
+      Value own = config;
       if (own.is_map()) own.erase("fn");
+      return std::make_shared<Adapt<T>>(detail::construct<T>(own));
+    } else {
+      return std::make_shared<Adapt<T>>(detail::construct<T>(config));
     }
-    return std::make_shared<Adapt<T>>(detail::construct<T>(own));
   }
 };
 extern template class Handle<LossInterface>;

@@ -115,7 +115,9 @@ template <class T> class MetricInterface::Adapt : public Adapter<MetricInterface
       return MetricInterface::another();
     }
   }
-  std::string* own_name() override { return rows_of(this->object).template find<std::string>("name", &this->object); }
+  std::string* own_name() override {
+    return rows_of(this->object).template find<std::string>("name", static_cast<void*>(&this->object));
+  }
 
  private:
   static constexpr bool gives_several() {
@@ -126,7 +128,7 @@ template <class T> class MetricInterface::Adapt : public Adapter<MetricInterface
     explicit Nothing(DType) {}
   };
   static DType dtype_of(T& object) {
-    const DType* given = rows_of(object).template find<DType>("dtype", &object);
+    const DType* given = rows_of(object).template find<DType>("dtype", static_cast<void*>(&object));
     return given && *given != DType::invalid ? *given : DType::float32;
   }
   std::conditional_t<is_struct<T>, Nothing, detail::MeanOfFunction> mean_;

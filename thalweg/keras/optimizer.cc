@@ -233,7 +233,7 @@ void OptimizerInterface::decay(const Variable& variable) const {
   auto& shares = current->remaining;
   auto found = std::find_if(shares.begin(), shares.end(), [&](const auto& one) { return one.first == dtype; });
   if (found == shares.end())
-    found = shares.emplace(found, dtype, 1 - option_scalar(*weight_decay, dtype) * current_rate(dtype));
+    found = shares.emplace(found, dtype, 1 - option_scalar(weight_decay.value_or(0), dtype) * current_rate(dtype));
   variable.assign(variable.value() * found->second);
 }
 

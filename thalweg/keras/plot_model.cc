@@ -51,7 +51,7 @@ class Drawing {
     } else {
       text_ += "  " + id_of(model.get()) + " [label=" + quoted(without_braces(model.name())) + "];\n";
     }
-    for (const auto& [from, to] : edges_) text_ += "  " + from + " -> " + to + ";\n";
+    for (const auto& [from, to] : edges_) text_.append("  ").append(from).append(" -> ").append(to).append(";\n");
     return text_ + "}\n";
   }
 
@@ -189,13 +189,13 @@ std::string plot_model(const Model& model, const PlotModelOptions& options) {
   const bool has_extension = dot != std::string::npos && (slash == std::string::npos || dot > slash);
   const std::string stem = has_extension ? options.to_file.substr(0, dot) : options.to_file;
   const std::string format = has_extension ? options.to_file.substr(dot + 1) : "png";
-  const std::string text_file = stem + ".dot";
+  std::string text_file = stem + ".dot";
   std::ofstream file(text_file, std::ios::binary);
   file << model_to_dot(model, options);
   file.close();
   if (!file) throw NotFoundError(text_file + "; " + std::strerror(errno));
   if (format == "dot") return text_file;
-  const std::string picture = stem + "." + format;
+  std::string picture = stem + "." + format;
   if (run_dot(format, text_file, picture)) return picture;
   warn("plot_model could not draw " + picture +
        ": Graphviz's program `dot` is not installed or failed. The graph is in " + text_file + ".");

@@ -83,20 +83,23 @@ bool Bar::is_due(int64_t done) {
   drawn_ = time;
   return true;
 }
-void Bar::show_as_they_are(const Model& model, const Logs& logs, bool averages) {
-  if (averages) return bar_->add_stateful_metrics(model.metrics_names());
+namespace {
+/// Of numbers that steps return, those with the name of a metric are not averaged, as in Keras; of metrics, none is.
+std::vector<std::string> shown_as_they_are(const Model& model, const Logs& logs, bool averages) {
+  if (averages) return model.metrics_names();
   std::vector<std::string> names;
   for (const auto& [name, value] : logs) names.push_back(name);
-  bar_->add_stateful_metrics(names);
+  return names;
 }
+}  // namespace
 void Bar::draw(const Model& model, int64_t done, const Logs& logs, bool averages) {
   if (!bar_) return;
-  show_as_they_are(model, logs, averages);
+  bar_->add_stateful_metrics(shown_as_they_are(model, logs, averages));
   bar_->update(done, {logs.begin(), logs.end()}, false);
 }
 void Bar::finish(const Model& model, int64_t done, const Logs& logs, bool averages) {
   if (!bar_) return;
-  show_as_they_are(model, logs, averages);
+  bar_->add_stateful_metrics(shown_as_they_are(model, logs, averages));
   const int64_t target = steps_ < 0 ? done : steps_;
   bar_->set_target(target);
   bar_->update(target, {logs.begin(), logs.end()}, true);

@@ -61,8 +61,6 @@ class Bar {
  private:
   bool is_due(int64_t done);
   void draw(const Model& model, int64_t done, const Logs& logs, bool averages);
-  /// Of numbers that steps return, those with the name of a metric are not averaged, as in Keras; of metrics, none is.
-  void show_as_they_are(const Model& model, const Logs& logs, bool averages);
 
   int verbose_;
   int64_t steps_;

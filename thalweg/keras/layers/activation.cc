@@ -31,7 +31,7 @@ struct ReLULayer {
       throw ValueError("threshold of a ReLU layer cannot be a negative value. Received: " + text(options.threshold));
   }
   Tensor call(const Tensor& x) {
-    const float slope = *options.negative_slope, threshold = *options.threshold;
+    const float slope = options.negative_slope.value_or(0), threshold = options.threshold.value_or(0);
     if (slope != 0 && !options.max_value && threshold == 0) return nn::leaky_relu(x, {.alpha = slope});
     Tensor y = threshold != 0 ? x * cast(x > threshold, x.dtype()) : nn::relu(x);
     if (options.max_value) y = clip_by_value(y, 0.0f, *options.max_value);
@@ -48,7 +48,8 @@ struct LeakyReLULayer {
       throw ValueError("The alpha value of a Leaky ReLU layer cannot be None, Expecting a float. Received: None");
   }
   Tensor call(const Tensor& x) {
-    return *options.alpha == 0 ? nn::relu(x) : nn::leaky_relu(x, {.alpha = *options.alpha});
+    const float alpha = options.alpha.value_or(0);
+    return alpha == 0 ? nn::relu(x) : nn::leaky_relu(x, {.alpha = alpha});
   }
   static constexpr bool supports_masking = true;
 };
@@ -59,8 +60,9 @@ struct ELULayer {
     if (!options.alpha) throw ValueError("Alpha of an ELU layer cannot be None, expecting a float. Received: None");
   }
   Tensor call(const Tensor& x) {
+    const float alpha = options.alpha.value_or(1);
     Tensor y = nn::elu(x);
-    return *options.alpha == 1 ? y : where(x > 0.0f, y, *options.alpha * y);
+    return alpha == 1 ? y : where(x > 0.0f, y, alpha * y);
   }
   static constexpr bool supports_masking = true;
 };
@@ -109,7 +111,7 @@ struct ThresholdedReLULayer {
     if (*options.theta < 0)
       throw ValueError("The theta value of a Thresholded ReLU layer should be >=0. Received: " + text(options.theta));
   }
-  Tensor call(const Tensor& x) { return x * cast(x > *options.theta, x.dtype()); }
+  Tensor call(const Tensor& x) { return x * cast(x > options.theta.value_or(0), x.dtype()); }
   static constexpr bool supports_masking = true;
 };
 

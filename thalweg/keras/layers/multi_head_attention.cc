@@ -71,7 +71,7 @@ struct MultiHeadAttentionLayer {
         throw ValueError("MultiHeadAttention takes tensors of 3 dimensions or more. Received: " + shape->str());
     query = make("query", query_shape.rank() - 1, 1, {num_heads, key_dim});
     key = make("key", key_shape.rank() - 1, 1, {num_heads, key_dim});
-    value = make("value", value_shape.rank() - 1, 1, {num_heads, *options.value_dim});
+    value = make("value", value_shape.rank() - 1, 1, {num_heads, options.value_dim.value_or(key_dim)});
     std::vector<int64_t> output = options.output_shape.axes();
     if (output.empty()) output = {query_shape[-1]};
     attention_output = make("attention_output", query_shape.rank() - 1, 2, output);
