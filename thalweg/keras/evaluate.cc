@@ -24,8 +24,7 @@ Nest Model::predict_nest(const Nest& x, const PredictOptions& options) const {
   return predict_nest(Batches::of_arrays(data, {.batch_size = size}), options);
 }
 Nest Model::predict_nest(const Batches& batches, const PredictOptions& options) const {
-  if (!p_->training) p_->training = std::make_shared<Training>(*this, CompileOptions());
-  Training& training = *p_->training;
+  Training& training = training_of(*this);
   Model self = *this;
   const int64_t known = batches.steps(options.steps);
   Listeners listeners(self, options.callbacks, {options.verbose, 1, known});
@@ -44,7 +43,7 @@ Nest Model::predict_nest(const Batches& batches, const PredictOptions& options) 
     if (step < 0) break;
     listeners.tell(&CallbackInterface::on_predict_batch_begin, step, logs);
     if (!steps.run(predict_batch)) break;
-    training.last_outputs = structure;
+    if (!options.callbacks.empty()) training.last_outputs = structure;
     step = steps.done() - 1;
     listeners.tell(&CallbackInterface::on_predict_batch_end, step, logs);
     bar.step(*this, steps.done(), false, [] { return Logs(); });
@@ -81,9 +80,6 @@ Logs Model::test_on_batch(const Nest& x, const Nest& y, const BatchOptions& opti
   pass.run(with_weights(x, y, options.sample_weight, {}));
   return pass.logs();
 }
-Nest Model::predict_on_batch(const Nest& x) const {
-  if (!p_->training) p_->training = std::make_shared<Training>(*this, CompileOptions());
-  return p_->training->predict(with_weights(x, {}, {}, {}));
-}
+Nest Model::predict_on_batch(const Nest& x) const { return training_of(*this).predict(with_weights(x, {}, {}, {})); }
 
 }  // namespace thalweg::keras

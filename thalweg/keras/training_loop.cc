@@ -1,6 +1,9 @@
 #include "thalweg/keras/training_loop.h"
 
+#include <atomic>
 #include <chrono>
+#include <csignal>
+#include <mutex>
 
 #include "thalweg/core/error.h"
 #include "thalweg/core/number_text.h"
@@ -20,13 +23,14 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 
 double number_of(const Tensor& t) { return cast(t.rank() == 0 ? t : reduce_mean(t), DType::float64).item<double>(); }
 
-volatile std::sig_atomic_t interrupted = 0;
+std::atomic<bool> interrupted = false;
+static_assert(std::atomic<bool>::is_always_lock_free);  // so that a handler of signals may set it
 void note_interrupt(int signal) {
   if (interrupted) {
     std::signal(signal, SIG_DFL);
     std::raise(signal);
   }
-  interrupted = 1;
+  interrupted = true;
 }
 
 }  // namespace
@@ -133,18 +137,29 @@ CompiledTrainableState::~CompiledTrainableState() {
     if (std::shared_ptr<LayerInterface> kept = layer.lock()) kept->trainable = trainable;
 }
 
+namespace {
+// Of all threads that train: the first one installs the handler, the last one takes it away.
+std::mutex guards_mutex;
+int num_guards = 0;
+std::optional<struct sigaction> before_guards;
+}  // namespace
+
 InterruptGuard::InterruptGuard() {
-  if (sigaction(SIGINT, nullptr, &before_) != 0 || before_.sa_handler != SIG_DFL) return;
-  interrupted = 0;
+  const std::lock_guard lock(guards_mutex);
+  struct sigaction before = {};
+  if (num_guards++ > 0 || sigaction(SIGINT, nullptr, &before) != 0 || before.sa_handler != SIG_DFL) return;
+  interrupted = false;
   struct sigaction ours = {};
   ours.sa_handler = note_interrupt;
   ours.sa_flags = SA_RESTART;
-  installed_ = sigaction(SIGINT, &ours, nullptr) == 0;
+  if (sigaction(SIGINT, &ours, nullptr) == 0) before_guards = before;
 }
 InterruptGuard::~InterruptGuard() {
-  if (!installed_) return;
-  sigaction(SIGINT, &before_, nullptr);
-  interrupted = 0;
+  const std::lock_guard lock(guards_mutex);
+  if (--num_guards > 0 || !before_guards) return;
+  sigaction(SIGINT, &*before_guards, nullptr);
+  before_guards.reset();
+  interrupted = false;
 }
 void InterruptGuard::check() {
   graph::ask_interrupt_check();
@@ -157,6 +172,14 @@ Training& require_compiled(const Model& model) {
         "You must compile your model before training/testing. Use `model.compile(optimizer, loss)`. The model is '" +
         model.name() + "'.");
   return *model.get()->training;
+}
+
+Training& training_of(const Model& model) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<Training>& training = model.get()->training;
+  if (!training) training = std::make_shared<Training>(model, CompileOptions());
+  return *training;
 }
 
 namespace {

@@ -1,7 +1,5 @@
 // What the loops of fit, evaluate and predict have in common.
 #pragma once
-#include <csignal>
-
 #include "thalweg/keras/progbar.h"
 #include "thalweg/keras/training.h"
 
@@ -112,8 +110,8 @@ class CompiledTrainableState {
   TrainableState before_;
 };
 
-/// While one lives, Ctrl-C ends the loop after the batch that runs, unless the program handles it itself. The second
-/// time it ends the program.
+/// While one lives, Ctrl-C ends the loop after the batch that runs, in every thread that has one, unless the program
+/// handles it itself. The second time it ends the program.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -122,14 +120,12 @@ class InterruptGuard {
   InterruptGuard& operator=(const InterruptGuard&) = delete;
   /// Throws KeyboardInterrupt, or what the language around throws.
   static void check();
-
- private:
-  struct sigaction before_ = {};
-  bool installed_ = false;
 };
 
 /// ValueError where the model is not compiled.
 Training& require_compiled(const Model& model);
+/// What predict needs: what compile made, or made now. Threads may ask at once.
+Training& training_of(const Model& model);
 /// x, y and sample weights as steps take them; the weights of classes are multiplied in.
 Nest with_weights(const Nest& x, const Nest& y, const Nest& sample_weight,
                   const std::map<int64_t, double>& class_weight);
