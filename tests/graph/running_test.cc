@@ -6,6 +6,7 @@
 
 #include "thalweg/graph/function_body.h"
 #include "thalweg/graph/run_state.h"
+#include "thalweg/ops/apply.h"
 #include "thalweg/thalweg.h"
 
 namespace thalweg {
@@ -156,6 +157,47 @@ TEST(Profile, SaysWhereTheTimeGoes) {
   EXPECT_NE(measured.str().find("MatMul"), std::string::npos);
   EXPECT_GE(measured.nodes.size(), 8u);
   EXPECT_EQ(profile(f, x).ops.size(), measured.ops.size());
+}
+
+// Writes ones into the outputs that somebody reads, and nothing into the others.
+std::vector<int> written;
+const Op& TestWriteRead = define_op({
+    .name = "TestWriteRead",
+    .signature = "x: T -> a: T, b: T, c: T",
+    .infer =
+        [](InferCall& c) {
+          for (int i = 0; i < 3; ++i) c.output(i, c.shape(0));
+        },
+    .kernel = {[](const KernelCall& c) {
+                 for (int i = 0; i < 3; ++i)
+                   if (c.is_read(i)) {
+                     std::fill_n(c.output<float>(i), c.count(0), 1.0f);
+                     written.push_back(i);
+                   }
+               },
+               nullptr, types(DType::float32)},
+});
+
+TEST(Outputs, ThatNobodyReadsNeedNotBeComputed) {
+  const Tensor x = ones({1000});
+  auto one = function([](const Tensor& t) { return apply_n<3>(TestWriteRead, {t})[1]; });
+  EXPECT_EQ(reduce_sum(one(x)).item<float>(), 1000);
+  EXPECT_EQ(written, std::vector<int>({1}));
+  written.clear();
+  auto others = function([](const Tensor& t) {
+    auto [a, b, c] = apply_n<3>(TestWriteRead, {t});
+    return std::tuple(reduce_sum(a), c);
+  });
+  EXPECT_EQ(get<0>(others(x)).item<float>(), 1000);
+  EXPECT_EQ(written, std::vector<int>({0, 2}));
+  written.clear();
+  apply_n<3>(TestWriteRead, {x});
+  EXPECT_EQ(written, std::vector<int>({0, 1, 2}));
+  written.clear();
+  debugging::enable_check_numerics();  // looks at all of them
+  EXPECT_EQ(reduce_sum(one(x)).item<float>(), 1000);
+  debugging::disable_check_numerics();
+  EXPECT_EQ(written, std::vector<int>({0, 1, 2}));
 }
 
 }  // namespace

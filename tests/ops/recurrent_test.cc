@@ -108,6 +108,19 @@ TEST(BlockLstm, HasTheSameBitsOnAnyNumberOfThreads) {
           << "tensor " << i;
 }
 
+TEST(BlockLstm, HasTheSameGradientsWhereOnlyOneIsAskedFor) {
+  Inputs in = inputs_of(4, 20, 3, 5);
+  const std::vector<Tensor> all = with_gradients(in_one_op, in, 4, true);
+  for (size_t i = 0; i < all.size(); ++i) {
+    auto f = function([&](const Tensor& x) {
+      Inputs traced = in;
+      traced.x = x;
+      return with_gradients(in_one_op, traced, 4, true)[i];
+    });
+    EXPECT_EQ(f(in.x).str(), all[i].str()) << "tensor " << i;
+  }
+}
+
 TEST(BlockLstm, FindsStepsAndUnitsWhereTheShapesAreNotKnownYet) {
   Inputs in = inputs_of(3, 2, 3, 4);
   const TensorSpec anything(Shape::unknown_rank());

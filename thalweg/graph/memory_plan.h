@@ -17,6 +17,7 @@ struct PlanStep {
   uint32_t first_output, num_outputs;
   uint32_t first_dead, num_dead;  // values that nobody reads afterwards
   uint32_t temporaries;           // inputs among them, one bit each
+  uint32_t unread = 0;            // outputs that nobody reads at all, one bit each
   int32_t overwritten = -1;       // the value in whose memory the result is written
   bool infer;                     // shapes are known only when it runs
   bool direct = false;            // its kernel and nothing else has to run, as long as no input has a buffer

@@ -79,6 +79,7 @@ Plan::Plan(const Graph& graph, const std::vector<Node*>& arguments, const std::v
   for (const Value& v : results) results_.push_back(slot_of(v));
   place_values();
   find_direct_steps();
+  find_unread();
   find_deaths();
   std::vector<uint32_t> distinct = results_;
   std::sort(distinct.begin(), distinct.end());
@@ -145,6 +146,15 @@ void Plan::find_direct_steps() {
   }
 }
 
+void Plan::find_unread() {
+  std::vector<bool> read(num_slots_);
+  for (uint32_t slot : inputs_) read[slot] = true;
+  for (uint32_t slot : results_) read[slot] = true;
+  for (PlanStep& s : steps_)
+    for (uint32_t i = 0; i < s.num_outputs && i < 32; ++i)
+      if (!read[s.first_output + i]) s.unread |= 1u << i;
+}
+
 void Plan::find_deaths() {
   constexpr uint32_t never = ~0u;
   const auto num_steps = static_cast<uint32_t>(steps_.size());
@@ -207,6 +217,7 @@ inline void Plan::run_step(const PlanStep& s, TensorImpl** slots) const {
   std::span<const TensorRef> in(reinterpret_cast<const TensorRef*>(inputs), s.num_inputs);
   std::span<TensorImpl*> out(slots + s.first_output, s.num_outputs);
   if (s.fresh) make_fresh(s, out);
+  const bool inspected = detail::inspected.load(std::memory_order_relaxed) != 0;  // looks at all outputs
   if (!large) {  // everything lies in the blocks: nothing to allocate, and nothing to gain from flushing denormals
     s.op->kernel.run(KernelCall(*s.op, in, s.attrs, out));
   } else {
@@ -214,9 +225,9 @@ inline void Plan::run_step(const PlanStep& s, TensorImpl** slots) const {
       InferCall call(*s.op, in, s.attrs, out);
       s.op->infer(call);
     }
-    detail::compute(*s.op, in, s.attrs, out, s.temporaries);
+    detail::compute(*s.op, in, s.attrs, out, s.temporaries, inspected ? 0 : s.unread);
   }
-  if (detail::inspected.load(std::memory_order_relaxed)) [[unlikely]]
+  if (inspected) [[unlikely]]
     detail::inspect(*s.op, in, out);
 }
 

@@ -38,6 +38,7 @@ class THALWEG_API Plan {
   void add_step(const Node& node);
   void place_values();
   void find_direct_steps();
+  void find_unread();
   void find_deaths();
   uint32_t slot_of(Value v) const {
     return first_slots_[static_cast<size_t>(v.node->id)] + static_cast<uint32_t>(v.index);

@@ -151,8 +151,9 @@ void lstm_grad(const LstmShape& s, const LstmInputs& in, const LstmStates<const 
                        .dgates = dgates + row * width,
                        .bias_grad = sum,
                        .peephole_grad = s.use_peephole ? sum + width : nullptr});
-      real_gemm<float>(rows, s.units, width, {dgates + row * width, width, 1}, {recurrent, s.units, 1},
-                       out.h_prev + begin * s.units, s.units, false, most_rows < s.batch, nullptr, &packed);
+      if (t > 0 || out.wants_h_prev)
+        real_gemm<float>(rows, s.units, width, {dgates + row * width, width, 1}, {recurrent, s.units, 1},
+                         out.h_prev + begin * s.units, s.units, false, most_rows < s.batch, nullptr, &packed);
       transpose(in.x + row * s.inputs, rows, s.inputs, joined + row, sequence);
       transpose(t > 0 ? states.h + at - state : in.h_prev + begin * s.units, rows, s.units,
                 joined + s.inputs * sequence + row, sequence);
@@ -169,7 +170,8 @@ void lstm_grad(const LstmShape& s, const LstmInputs& in, const LstmStates<const 
   }
   // What no step waits for: one product each for all of them.
   real_gemm<float>(depth, width, sequence, {joined, sequence, 1}, {dgates, width, 1}, out.w, width, false, false);
-  real_gemm<float>(sequence, s.inputs, width, {dgates, width, 1}, {in.w, 1, width}, out.x, s.inputs, false, false);
+  if (out.wants_x)
+    real_gemm<float>(sequence, s.inputs, width, {dgates, width, 1}, {in.w, 1, width}, out.x, s.inputs, false, false);
 }
 
 }  // namespace thalweg::kernels

@@ -29,9 +29,10 @@ struct LstmInputs {
 template <class Number> struct LstmStates {
   Number *i, *cs, *f, *o, *ci, *co, *h;
 };
-/// Gradients of the inputs, of the same shapes.
+/// Gradients of the inputs, of the same shapes. Those that nobody wants are left with any values.
 struct LstmGradients {
   float *x, *cs_prev, *h_prev, *w, *wci, *wcf, *wco, *b;
+  bool wants_x = true, wants_h_prev = true;
 };
 
 void lstm(const LstmShape& shape, const LstmInputs& in, const LstmStates<float>& out, float* scratch);

@@ -281,14 +281,14 @@ bool is_common(const Op& op, std::span<const TensorRef> in) {
 std::atomic<detail::ApplySymbolic> detail::apply_symbolic{nullptr};
 
 void detail::compute(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out,
-                     unsigned temporaries) {
+                     unsigned temporaries, unsigned unread) {
   if (temporaries)
     if (TensorImpl* from = donor(op, in, *out[0], temporaries)) return compute_over(*from, op, in, attrs, out);
   if (!op.traits.view)
     for (TensorImpl* o : out)
       if (!o->data && o->shape.is_fully_defined()) o->allocate();  // plans may have done it
   FlushDenormals flush(any_large(in, out));
-  op.kernel.run(KernelCall(op, in, attrs, out));
+  op.kernel.run(KernelCall(op, in, attrs, out, unread));
 }
 
 void apply(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out,

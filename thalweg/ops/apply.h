@@ -61,9 +61,10 @@ namespace detail {
 using ApplySymbolic = bool (*)(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out);
 THALWEG_API extern std::atomic<ApplySymbolic> apply_symbolic;
 
-/// For plans, which have checked and inferred before: gives the described outputs memory and runs the kernel.
+/// For plans, which have checked and inferred before: gives the described outputs memory and runs the kernel. Bit i of
+/// `unread` says that nobody looks at output i.
 void compute(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl*> out,
-             unsigned temporaries);
+             unsigned temporaries, unsigned unread = 0);
 }  // namespace detail
 
 /// One result.

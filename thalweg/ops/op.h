@@ -79,8 +79,9 @@ class InferCall {
 /// What a kernel sees: checked inputs, allocated outputs.
 class KernelCall {
  public:
-  KernelCall(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl* const> out)
-      : op(op), in_(in), out_(out), attrs_(attrs) {}
+  KernelCall(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl* const> out,
+             unsigned unread = 0)
+      : op(op), in_(in), out_(out), attrs_(attrs), unread_(unread) {}
 
   const Op& op;
   template <class A> const A& attrs() const { return attrs_.as<A>(); }
@@ -95,6 +96,8 @@ class KernelCall {
   const Shape& output_shape(int i = 0) const { return out_[static_cast<size_t>(i)]->shape; }
   DType dtype(int i = 0) const { return in_[static_cast<size_t>(i)].p->dtype; }
   DType output_dtype(int i = 0) const { return out_[static_cast<size_t>(i)]->dtype; }
+  /// Whether anyone may look at output i: if not, its elements need no value.
+  bool is_read(int i) const { return i >= 32 || (unread_ >> i & 1) == 0; }
   int64_t count(int i) const { return shape(i).count(); }
   const Tensor& tensor(int i) const { return in_[static_cast<size_t>(i)].tensor(); }
   std::span<const TensorRef> argument(int i) const;
@@ -114,6 +117,7 @@ class KernelCall {
   std::span<const TensorRef> in_;
   std::span<TensorImpl* const> out_;
   AttrsRef attrs_;
+  unsigned unread_;
 };
 
 struct Kernel {

@@ -116,9 +116,10 @@ class Floats {
   }
   /// After the outputs, which were asked for in their order, are computed.
   void finish() {
-    for (size_t i = 0; i < outputs_.size(); ++i)
-      convert_elements(DType::float32, outputs_[i].data<float>(), c_.output_dtype(static_cast<int>(i)),
-                       c_.output(static_cast<int>(i)), outputs_[i].size());
+    for (int i = 0; i < static_cast<int>(outputs_.size()); ++i) {
+      const Tensor& t = outputs_[static_cast<size_t>(i)];
+      if (c_.is_read(i)) convert_elements(DType::float32, t.data<float>(), c_.output_dtype(i), c_.output(i), t.size());
+    }
   }
 
  private:
@@ -146,11 +147,12 @@ void run_block_lstm_grad(const KernelCall& c) {
   const kernels::LstmShape shape = lstm_shape(c, c.attrs<BlockLstmGradAttrs>().use_peephole, 0);
   Tensor scratch = Tensor::empty(DType::float32, {shape.backward_scratch()});
   Floats f(c);
-  kernels::lstm_grad(
-      shape, lstm_inputs(f), {f.input(9), f.input(10), f.input(11), f.input(12), f.input(13), f.input(14), f.input(15)},
-      f.input(first_state_grad), f.input(first_state_grad + 1),
-      {f.output(0), f.output(1), f.output(2), f.output(3), f.output(4), f.output(5), f.output(6), f.output(7)},
-      scratch.mutable_data<float>());
+  kernels::lstm_grad(shape, lstm_inputs(f),
+                     {f.input(9), f.input(10), f.input(11), f.input(12), f.input(13), f.input(14), f.input(15)},
+                     f.input(first_state_grad), f.input(first_state_grad + 1),
+                     {f.output(0), f.output(1), f.output(2), f.output(3), f.output(4), f.output(5), f.output(6),
+                      f.output(7), c.is_read(0), c.is_read(2)},
+                     scratch.mutable_data<float>());
   f.finish();
 }
 
