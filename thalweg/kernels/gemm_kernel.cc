@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "thalweg/core/threads.h"
 #include "thalweg/kernels/isa.h"
 #include "thalweg/kernels/scratch.h"
+#include "thalweg/kernels/transpose_tile.h"
 
 namespace thalweg::kernels {
 namespace {
@@ -149,6 +151,16 @@ template <class T> void copy_panel(const Product<T>& p, int64_t column, int64_t 
         for (int64_t j = 0; j < width; ++j) to[j] = j < columns ? from[j] : T{};
       }
     }
+    return;
+  }
+  if (p.b.row == 1) {
+    using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+    constexpr int64_t tile = transpose_tile_size<Bits>;
+    for (int64_t i = 0; i < k; i += tile)
+      transpose_strip(reinterpret_cast<const Bits*>(from + i), p.b.column, reinterpret_cast<Bits*>(to + i * width),
+                      width, columns, std::min(tile, k - i));
+    if (columns < width)
+      for (int64_t i = 0; i < k; ++i) std::fill(to + i * width + columns, to + (i + 1) * width, T{});
     return;
   }
   constexpr int64_t step = 16;  // so that the lines read stay in the cache until they are used up
@@ -432,7 +444,7 @@ void real_gemm(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T* c, 
   }
   Product<T> p{m, n, k, a, b, c, c_row, 1, accumulate, nullptr, 0, epilogue};
   // B would have to be packed for few rows of A: the transposed product packs the smaller operand instead.
-  if (b.column != 1 && m < 64 && n > m) {
+  if (b.column != 1 && !kept && m < 64 && n > m) {
     p = {n, m, k, {b.data, b.column, b.row}, {a.data, a.column, a.row}, c, 1, c_row, accumulate};
     multiply<T>(p, serial, nullptr);
     return finish();

@@ -63,7 +63,7 @@ int64_t LstmShape::forward_scratch() const {
 int64_t LstmShape::backward_scratch() const {
   if (empty()) return 0;
   return whole_lines(steps * batch * 4 * units) + whole_lines(steps * batch * (inputs + units)) +
-         whole_lines(units * 4 * units) + chunks(*this) * whole_lines((4 + 3) * units);
+         chunks(*this) * whole_lines((4 + 3) * units);
 }
 
 void lstm(const LstmShape& s, const LstmInputs& in, const LstmStates<float>& out, float* scratch) {
@@ -118,14 +118,10 @@ void lstm_grad(const LstmShape& s, const LstmInputs& in, const LstmStates<const 
 
   const int64_t sequence = s.steps * s.batch;
   float* dgates = scratch;
-  float* joined = dgates + whole_lines(sequence * width);     // x and h of the step before: [inputs + units, sequence]
-  float* recurrent = joined + whole_lines(sequence * depth);  // w's rows of h, transposed: [4 * units, units]
-  float* sums = recurrent + whole_lines(s.units * width);     // of b and the peephole weights, by chunk
+  float* joined = dgates + whole_lines(sequence * width);  // x and h of the step before: [inputs + units, sequence]
+  float* sums = joined + whole_lines(sequence * depth);    // of b and the peephole weights, by chunk
   const int64_t most_rows = s.rows_of_chunk(), sums_size = whole_lines(7 * s.units);
   std::fill_n(sums, chunks(s) * sums_size, 0.0f);
-  parallel_chunks(s.units, 16, [&](int64_t begin, int64_t end) {
-    transpose(in.w + (s.inputs + begin) * width, end - begin, width, recurrent + begin, s.units);
-  });
   KeptFilter packed;
   parallel_chunks(s.batch, most_rows, [&](int64_t begin, int64_t end) {
     const int64_t rows = end - begin;
@@ -152,7 +148,7 @@ void lstm_grad(const LstmShape& s, const LstmInputs& in, const LstmStates<const 
                        .bias_grad = sum,
                        .peephole_grad = s.use_peephole ? sum + width : nullptr});
       if (t > 0 || out.wants_h_prev)
-        real_gemm<float>(rows, s.units, width, {dgates + row * width, width, 1}, {recurrent, s.units, 1},
+        real_gemm<float>(rows, s.units, width, {dgates + row * width, width, 1}, {in.w + s.inputs * width, 1, width},
                          out.h_prev + begin * s.units, s.units, false, most_rows < s.batch, nullptr, &packed);
       transpose(in.x + row * s.inputs, rows, s.inputs, joined + row, sequence);
       transpose(t > 0 ? states.h + at - state : in.h_prev + begin * s.units, rows, s.units,
