@@ -116,6 +116,34 @@ def test_wrappers():
         layers.Wrapper(3)
 
 
+class OwnLSTM(layers.LSTM):
+    pass
+
+
+@pytest.mark.parametrize("make", [lambda: OwnLSTM(2), lambda: layers.RNN(Sum(2)), lambda: layers.RNN([Sum(3), Sum(2)])])
+def test_both_directions_are_of_a_programs_class(make):
+    layer, model = make(), layers.Bidirectional(make())
+    assert model(X).shape == (2, 4)
+    assert type(model.forward_layer) is type(model.backward_layer) is type(layer)
+    assert type(model.backward_layer.cell) is type(layer.cell)
+    assert [type(one) for one in getattr(model.backward_layer.cell, "cells", ())] == [
+        type(one) for one in getattr(layer.cell, "cells", ())]
+
+
+class TwoSums(layers.Layer):
+    state_size = output_size = 1
+
+    def call(self, inputs, states):
+        output = states[0] + tf.reduce_sum(inputs[0], -1, keepdims=True) + 2 * tf.reduce_sum(inputs[1], -1, keepdims=True)
+        return output, [output]
+
+
+def test_both_directions_of_several_sequences():
+    x, y = tf.reshape(tf.range(6.0), [1, 3, 2]), tf.ones([1, 3, 1])
+    both = layers.Bidirectional(layers.RNN(TwoSums(), return_sequences=True))
+    np.testing.assert_array_equal(both((x, y)), [[[3, 21], [10, 18], [21, 11]]])
+
+
 class Demanding(layers.Layer):
     def __init__(self, spec):
         super().__init__(name="demanding")

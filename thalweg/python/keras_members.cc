@@ -53,6 +53,11 @@ nb::object option_of(keras::Object& object, const std::string& name) {
   if (options.rows && options.rows->find(name)) {
     if (auto* pattern = options.rows->find<keras::layers::LayerPattern>(name, options.object))
       return from_object(pattern->layer().pointer(), "layer");
+    if (auto* layers = options.rows->find<std::vector<keras::Layer>>(name, options.object)) {
+      nb::list all;
+      for (const keras::Layer& layer : *layers) all.append(from_object(layer.pointer(), "layer"));
+      return all;
+    }
     for (auto* look : {&handle_of_option<keras::Activation>, &handle_of_option<keras::Initializer>,
                        &handle_of_option<keras::Regularizer>, &handle_of_option<keras::Constraint>})
       if (nb::object found = look(options, name); found.is_valid()) return found;

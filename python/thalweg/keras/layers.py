@@ -56,13 +56,21 @@ class RNN(_classes["RNN"]):
             return cls(deserialize(config["cell"]), **{key: value for key, value in config.items() if key != "cell"})
 
 
+def _own_classes(layer):
+    """The classes of a recurrent layer and of its cells, by name, as far as they are a program's own."""
+    cell = getattr(layer, "cell", None)
+    classes = {type(one).__name__: type(one) for one in (layer, cell, *getattr(cell, "cells", ()))}
+    return {name: cls for name, cls in classes.items() if issubclass(cls, Layer) and _classes.get(name) is not cls}
+
+
 class Bidirectional(_classes["Bidirectional"]):
     """A recurrent layer and another like it that goes backwards, with their outputs merged."""
 
     _engine_name = "Bidirectional"
 
     def __init__(self, layer, merge_mode="concat", weights=None, backward_layer=None, **kwargs):
-        super().__init__(layer, merge_mode=merge_mode, weights=weights, backward_layer=backward_layer, **kwargs)
+        with _objects.CustomObjectScope(_own_classes(layer) | _own_classes(backward_layer)):  # copies are made of both
+            super().__init__(layer, merge_mode=merge_mode, weights=weights, backward_layer=backward_layer, **kwargs)
 
     return_sequences = property(lambda self: self.forward_layer.return_sequences)
     return_state = property(lambda self: self.forward_layer.return_state)

@@ -72,9 +72,10 @@ struct BidirectionalLayer {
   std::vector<InputSpec> input_spec() const { return forward_layer.input_spec(); }
 
   Nest call(const Nest& inputs, const CallArgs& args) {
-    const Nest x = inputs.is_sequence() ? inputs[0] : inputs;
+    const bool is_list = inputs.kind() == Nest::Kind::list;  // a tuple is several sequences
+    const Nest x = is_list ? inputs[0] : inputs;
     std::vector<Tensor> states = args.initial_state.flatten();
-    if (inputs.is_sequence())
+    if (is_list)
       for (size_t i = 1; i < inputs.size(); ++i)
         for (const Tensor& t : inputs[i].flatten()) states.push_back(t);
     if (states.size() % 2 != 0)
