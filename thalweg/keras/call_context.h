@@ -50,6 +50,8 @@ class Recording {
 
 /// Makes the weights of a layer for these inputs, once, in its name scope.
 void build_if_needed(LayerInterface& layer, const Nest& inputs);
+/// Whether these are the step and the states of a cell, whose weights are made for the step alone.
+THALWEG_API bool has_states(const LayerInterface& layer, const Nest& inputs, const CallArgs& args);
 /// ValueError in Keras's words where an input is not what the layer demands.
 void check_inputs(const LayerInterface& layer, const Nest& inputs);
 /// The metrics among the members of a layer and of those in it, and those that calls added; each once.

@@ -98,12 +98,11 @@ Nest separated(const Nest& outputs, const Nest& inputs) {
   });
 }
 
-/// Whether these are the step and the states of a cell, whose weights are made for the step alone.
-bool takes_states_too(const LayerInterface& layer, const Nest& inputs, const CallArgs& args) {
+}  // namespace
+
+bool has_states(const LayerInterface& layer, const Nest& inputs, const CallArgs& args) {
   return inputs.is_sequence() && inputs.size() == 2 && !args.rest && !layer.state_size().empty();
 }
-
-}  // namespace
 
 Nest masks_of(const Nest& tensors) {
   if (tensors.is_tensor()) return Nest(companion_of(tensors.tensor()));
@@ -145,7 +144,7 @@ Nest run(LayerInterface& layer, const Nest& given, const CallArgs& args) {
   check_inputs(layer, inputs);
   std::optional<NameScope> scope;
   if (thread_state.tracer) scope.emplace(layer.name);
-  if (!layer.built) build_if_needed(layer, takes_states_too(layer, inputs, args) ? inputs[0] : inputs);
+  if (!layer.built) build_if_needed(layer, has_states(layer, inputs, args) ? inputs[0] : inputs);
   CallArgs with = args;
   with.training = context.training();
   if (with.mask.is_none()) with.mask = masks_of(given);

@@ -4,6 +4,7 @@
 
 #include "thalweg/graph/init_scope.h"
 #include "thalweg/keras/call_arguments.h"
+#include "thalweg/keras/call_context.h"
 #include "thalweg/keras/functional.h"
 #include "thalweg/python/convert.h"
 
@@ -124,7 +125,7 @@ Nest PyLayer::call(const Nest& inputs, const CallArgs& args) {
   return with_python([&] {
     nb::list arguments;
     // A recurrent layer gives a cell the step and the states in one.
-    if (inputs.kind() == Nest::Kind::tuple && inputs.size() == 2 && !args.rest && !state_size().empty()) {
+    if (keras::detail::has_states(*this, inputs, args)) {
       arguments.append(from_nest(inputs[0]));
       arguments.append(from_nest(inputs[1]));
     } else {

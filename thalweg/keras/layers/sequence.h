@@ -1,14 +1,11 @@
-// How recurrent layers run cells over sequences.
+// What recurrent layers have in common: a call with a cell, states and masks.
 #pragma once
 #include "thalweg/keras/layers/recurrent.h"
+#include "thalweg/keras/layers/steps.h"
 
 namespace thalweg::keras::layers {
 
-/// What a recurrent layer is told about sequences.
-struct SequenceSettings {
-  bool return_sequences = false, return_state = false, go_backwards = false, stateful = false, unroll = false,
-       time_major = false, zero_output_for_mask = false;
-};
+/// The settings among the options of a layer.
 template <class Options> SequenceSettings settings_of(const Options& o) {
   return {o.return_sequences, o.return_state, o.go_backwards,        o.stateful,
           o.unroll,           o.time_major,   o.zero_output_for_mask};
@@ -29,18 +26,6 @@ class KeptStates {
  private:
   std::vector<Variable> variables_;
 };
-
-/// Sequences with the time first, and what comes of them.
-struct SequenceResult {
-  Nest outputs;  // [time, batch, ...] each, where they are asked for
-  Nest last_output;
-  std::vector<Tensor> states;
-};
-using Step = std::function<std::pair<Nest, std::vector<Tensor>>(const Nest& x, const std::vector<Tensor>& states)>;
-/// Computes step by step over one sequence, or a structure of sequences of one length; the mask is [time, batch].
-/// `zero_outputs` stand before the first outputs, in the order of `Nest::flatten`.
-SequenceResult run_steps(const Step& step, const Nest& x, const std::vector<Tensor>& states, const Tensor& mask,
-                         const std::vector<Tensor>& zero_outputs, const SequenceSettings& settings);
 
 /// Another way to compute whole sequences, or no result where it does not apply; the steps are in the order of time.
 using WholeSequence =
