@@ -27,15 +27,15 @@ template <class V> [[gnu::always_inline]] inline void store(const V& from, float
 }
 
 // B^T d for six values that lie `step` apart.
-template <class V> [[gnu::always_inline]] inline void transform_in(const V* d, int step, V* out) {
+template <class V> [[gnu::always_inline]] inline void transform_in(const V* d, int step, V* out, int out_step) {
   const V d0 = d[0], d1 = d[step], d2 = d[2 * step], d3 = d[3 * step], d4 = d[4 * step], d5 = d[5 * step];
   const V a = d4 - 4 * d2, b = d3 - 4 * d1, c = d4 - d2, e = 2 * (d3 - d1);
   out[0] = 4 * d0 - 5 * d2 + d4;
-  out[step] = a + b;
-  out[2 * step] = a - b;
-  out[3 * step] = c + e;
-  out[4 * step] = c - e;
-  out[5 * step] = 4 * d1 - 5 * d3 + d5;
+  out[out_step] = a + b;
+  out[2 * out_step] = a - b;
+  out[3 * out_step] = c + e;
+  out[4 * out_step] = c - e;
+  out[5 * out_step] = 4 * d1 - 5 * d3 + d5;
 }
 
 // A^T m: six values to four.
@@ -83,16 +83,25 @@ template <class V>
   out[2 * out_step] = (c - a) * (1.0f / 6) + u[5 * step];
 }
 
+// Each transform goes over the columns, then over the rows. A column is read, transformed in registers and put by, a
+// row likewise written: 36 vectors would not fit into registers.
+
 /// The 36 pixels under a tile, to rows of `channels` floats that lie `stride` apart.
 struct TileIn {
   template <class V>
   [[gnu::always_inline]] static void run(const float* const* pixels, int64_t channels, float* to, int64_t stride) {
     for (int64_t c = 0; c < channels; c += lanes<V>) {
-      V d[36];
-      for (int i = 0; i < 36; ++i) load(pixels[i] + c, d[i]);
-      for (int i = 0; i < 6; ++i) transform_in(d + i, 6, d + i);
-      for (int i = 0; i < 6; ++i) transform_in(d + 6 * i, 1, d + 6 * i);
-      for (int i = 0; i < 36; ++i) store(d[i], to + i * stride + c);
+      V half[36], d[6];
+      for (int i = 0; i < 6; ++i) {
+#pragma GCC unroll 6
+        for (int j = 0; j < 6; ++j) load(pixels[6 * j + i] + c, d[j]);
+        transform_in(d, 1, half + i, 6);
+      }
+      for (int i = 0; i < 6; ++i) {
+        transform_in(half + 6 * i, 1, d, 1);
+#pragma GCC unroll 6
+        for (int j = 0; j < 6; ++j) store(d[j], to + (6 * i + j) * stride + c);
+      }
     }
   }
 };
@@ -102,12 +111,18 @@ struct TileOut {
   template <class V>
   [[gnu::always_inline]] static void run(const float* from, int64_t stride, int64_t channels, float* const* pixels) {
     for (int64_t c = 0; c < channels; c += lanes<V>) {
-      V m[36], half[24], out[16];
-      for (int i = 0; i < 36; ++i) load(from + i * stride + c, m[i]);
-      for (int i = 0; i < 6; ++i) transform_out(m + i, 6, half + i, 6);
-      for (int i = 0; i < 4; ++i) transform_out(half + 6 * i, 1, out + 4 * i, 1);
-      for (int i = 0; i < 16; ++i)
-        if (pixels[i]) store(out[i], pixels[i] + c);
+      V m[6], half[24], out[4];
+      for (int i = 0; i < 6; ++i) {
+#pragma GCC unroll 6
+        for (int j = 0; j < 6; ++j) load(from + (6 * j + i) * stride + c, m[j]);
+        transform_out(m, 1, half + i, 6);
+      }
+      for (int i = 0; i < 4; ++i) {
+        transform_out(half + 6 * i, 1, out, 1);
+#pragma GCC unroll 4
+        for (int j = 0; j < 4; ++j)
+          if (pixels[4 * i + j]) store(out[j], pixels[4 * i + j] + c);
+      }
     }
   }
 };
@@ -116,11 +131,17 @@ struct TileOutGrad {
   template <class V>
   [[gnu::always_inline]] static void run(const float* const* pixels, int64_t channels, float* to, int64_t stride) {
     for (int64_t c = 0; c < channels; c += lanes<V>) {
-      V y[16], half[24], out[36];
-      for (int i = 0; i < 16; ++i) load(pixels[i] + c, y[i]);
-      for (int i = 0; i < 4; ++i) transform_out_grad(y + i, 4, half + i, 4);
-      for (int i = 0; i < 6; ++i) transform_out_grad(half + 4 * i, 1, out + 6 * i, 1);
-      for (int i = 0; i < 36; ++i) store(out[i], to + i * stride + c);
+      V y[4], half[24], out[6];
+      for (int i = 0; i < 4; ++i) {
+#pragma GCC unroll 4
+        for (int j = 0; j < 4; ++j) load(pixels[4 * j + i] + c, y[j]);
+        transform_out_grad(y, 1, half + i, 4);
+      }
+      for (int i = 0; i < 6; ++i) {
+        transform_out_grad(half + 4 * i, 1, out, 1);
+#pragma GCC unroll 6
+        for (int j = 0; j < 6; ++j) store(out[j], to + (6 * i + j) * stride + c);
+      }
     }
   }
 };
