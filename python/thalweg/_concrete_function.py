@@ -1,15 +1,23 @@
 """One trace of a function: what it takes, what it gives, and how it is called."""
 
+import itertools
+
 from thalweg import _thalweg, nest
+from thalweg._indexed_slices import IndexedSlices
 from thalweg._thalweg import Tensor, VariableBase, convert_to_tensor
 from thalweg.specs import TensorSpec
 
 
 def packed(structure, results):
-    """The structure with results in its places; None stays None."""
+    """The structure with results in its places; None stays None, and a number is that of the parts of IndexedSlices."""
     remaining = iter(results)
-    leaves = [None if leaf is None else next(remaining) for leaf in nest.flatten(structure)]
-    return nest.pack_sequence_as(structure, leaves)
+
+    def fill(leaf):
+        if leaf is None:
+            return None
+        return IndexedSlices(*itertools.islice(remaining, leaf)) if leaf else next(remaining)
+
+    return nest.pack_sequence_as(structure, [fill(leaf) for leaf in nest.flatten(structure)])
 
 
 def parameters_of(signature, args, kwargs):

@@ -9,6 +9,7 @@ import weakref
 
 from thalweg import _thalweg, nest
 from thalweg._concrete_function import ConcreteFunction, leaf_paths, packed, parameters_of
+from thalweg._indexed_slices import IndexedSlices
 from thalweg._thalweg import Tensor, VariableBase, convert_to_tensor
 from thalweg.errors import OperatorNotAllowedInGraphError
 from thalweg.specs import TensorSpec
@@ -156,8 +157,13 @@ class _Call:
         return nest.pack_sequence_as(self.arguments, leaves)
 
 
+def _slices_parts(slices):
+    parts = [slices.values, slices.indices, slices.dense_shape]
+    return [convert_to_tensor(part) for part in parts if part is not None]
+
+
 def _result_leaf(leaf):
-    if leaf is None or isinstance(leaf, Tensor):
+    if isinstance(leaf, Tensor):
         return leaf
     if isinstance(leaf, VariableBase):
         return leaf.read_value()
@@ -270,10 +276,13 @@ class Function(_thalweg.FunctionBase):
         def body(*tensors):
             args, kwargs = call.with_tensors(tensors)
             results = self._python_function(*args, **kwargs)
-            leaves = [_result_leaf(leaf) for leaf in nest.flatten(results)]
-            present = [None if leaf is None else 0 for leaf in leaves]
-            structure = nest.pack_sequence_as(results, present)
-            return [leaf for leaf in leaves if leaf is not None], structure
+            tensors, marks = [], []  # a mark says what `packed` puts in its place
+            for leaf in nest.flatten(results):
+                parts = _slices_parts(leaf) if isinstance(leaf, IndexedSlices) else []
+                marks.append(None if leaf is None else len(parts))
+                if leaf is not None:
+                    tensors += parts or [_result_leaf(leaf)]
+            return tensors, nest.pack_sequence_as(results, marks)
 
         if call.rest not in self._rests:
             self._rests[call.rest] = str(len(self._rests)), call.leaf_names(self._signature)

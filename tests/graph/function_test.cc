@@ -175,5 +175,19 @@ TEST(Function, ReadingASymbolicValueSaysWhatToDo) {
   EXPECT_THROW(recursive(1.0f), RuntimeError);
 }
 
+TEST(Function, GivesGradientsOfLookupsAsArrays) {
+  Variable table(ones({5, 2}));
+  auto gradient = function([&](const Tensor& rows) {
+    GradientTape tape;
+    Tensor y = reduce_sum(table.sparse_read(rows));
+    Tensor slices = tape.gradient(y, table);
+    EXPECT_TRUE(is_indexed_slices(slices));
+    EXPECT_EQ(slices.shape(), Shape({5, 2}));
+    return slices;
+  });
+  EXPECT_EQ(gradient(Tensor({1, 3, 1})).str(),
+            Tensor({{0.f, 0.f}, {2.f, 2.f}, {0.f, 0.f}, {1.f, 1.f}, {0.f, 0.f}}).str());
+}
+
 }  // namespace
 }  // namespace thalweg

@@ -105,3 +105,36 @@ def test_spec(slices):
     assert spec == tf.IndexedSlicesSpec(shape=[None, 2]) and spec != slices._type_spec
     assert slices._type_spec.is_compatible_with(slices) and pickle.loads(pickle.dumps(spec)) == spec
     assert hash(spec) == hash(tf.IndexedSlicesSpec(shape=[None, 2]))
+
+
+def test_functions_give_them():
+    table = tf.Variable(tf.ones([5, 2]))
+    rows = tf.constant([[1, 3], [1, 0]])
+
+    @tf.function
+    def lookups(rows):
+        with tf.GradientTape() as tape:
+            y = sum(tf.reduce_sum(tf.nn.embedding_lookup(table, rows[:, k]) * float(k + 1)) for k in range(2))
+        gradient = tape.gradient(y, table)
+        assert gradient.shape == [5, 2] and gradient.values.shape[1:] == [2]
+        return {"gradient": gradient, "nothing": None, "sum": y}
+
+    found = lookups(rows)
+    assert isinstance(found["gradient"], tf.IndexedSlices) and found["nothing"] is None and found["sum"] == 12.0
+    assert found["gradient"].indices.numpy().tolist() == [3, 0, 1, 1]
+    assert found["gradient"].dense_shape.numpy().tolist() == [5, 2]
+    assert tf.convert_to_tensor(found["gradient"]).numpy()[:, 0].tolist() == [2.0, 2.0, 0.0, 2.0, 0.0]
+
+
+def test_gradients_of_layers_that_look_up():
+    layer = tf.keras.layers.Embedding(8, 4)
+    layer.build((None,))
+
+    @tf.function
+    def gradients(rows):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(layer(rows[:, :1])) + tf.reduce_sum(layer(rows[:, 1:]))
+        return tape.gradient(loss, layer.trainable_variables)
+
+    found = gradients(tf.constant([[1, 2], [2, 3]]))[0]
+    assert sorted(found.indices.numpy().tolist()) == [1, 2, 2, 3]

@@ -4,6 +4,7 @@
 #include "thalweg/graph/init_scope.h"
 #include "thalweg/graph/known_dims.h"
 #include "thalweg/graph/plan.h"
+#include "thalweg/ops/indexed_slices.h"
 
 namespace thalweg::graph {
 
@@ -42,6 +43,7 @@ void GraphTracer::trace(std::span<const Spec> arguments, const TraceBody& body) 
 }
 
 Value GraphTracer::value_of(const Tensor& tensor) {
+  if (is_indexed_slices(tensor)) return value_of(to_array(tensor));
   const TensorImpl& t = *tensor.impl();
   if (t.form == Form::symbolic) {
     Origin origin = origin_of(t);

@@ -203,7 +203,13 @@ Tensor read_variable(const Tensor& handle) {
   return apply1(ReadVariableOp, {handle}, ReadAttrs{variable_of(handle).dtype()});
 }
 
-Tensor variable_shape(const Tensor& handle) { return apply1(VariableShape, {handle}); }
+Tensor variable_shape(const Tensor& handle) {
+  if (handle.is_symbolic() || !variable_of(handle).shape().is_fully_defined()) return apply1(VariableShape, {handle});
+  const Shape& shape = variable_of(handle).shape();  // for good
+  Tensor dims = Tensor::empty(DType::int32, {shape.rank()});
+  for (int i = 0; i < shape.rank(); ++i) dims.mutable_data<int32_t>()[i] = static_cast<int32_t>(shape[i]);
+  return dims;
+}
 
 void assign_variable(const Tensor& handle, const Tensor& value) {
   apply(AssignVariableOp, std::initializer_list<TensorRef>{handle, value}, {}, {});

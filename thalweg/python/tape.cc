@@ -11,6 +11,7 @@
 #include "thalweg/core/warning.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/creation.h"
+#include "thalweg/ops/casting.h"
 #include "thalweg/ops/indexed_slices.h"
 #include "thalweg/ops/shaping.h"
 #include "thalweg/python/convert.h"
@@ -21,7 +22,8 @@ namespace thalweg::python {
 PyObject* wrap_gradient(Tensor gradient) {
   if (!is_indexed_slices(gradient)) return wrap(std::move(gradient));
   const IndexedSlices& slices = indexed_slices(gradient);
-  Tensor dense_shape = slices.dense_shape.defined() ? strengthen(slices.dense_shape, int32) : Tensor();
+  Tensor dense_shape = slices.dense_shape;
+  if (dense_shape.defined()) dense_shape = cast(dense_shape, int32);
   nb::object values = owned(wrap(slices.values)), indices = owned(wrap(slices.indices)),
              shape = owned(wrap(std::move(dense_shape)));
   return checked(
