@@ -256,3 +256,58 @@ def test_layers_that_are_given_are_held_once():
     around(tf.ones([1, 3]))
     assert around.submodules == (dense,) and len(around.weights) == 2 and not Forgetful(dense).weights
     assert len(list(around._flatten_layers())) == 2
+
+
+def test_what_call_must_be_given():
+    class Doubling(layers.Layer):
+        def call(self, x, training, mask):
+            return x * (2.0 if training else 1.0) + (0.0 if mask is None else tf.cast(mask, x.dtype))
+
+    class Around(layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self.inner = Doubling()
+
+        def call(self, x, training=None):
+            return self.inner(x, training, None) + self.inner(x, training, tf.constant([True, False])) + self.inner(x)
+
+    x = tf.ones([2])
+    assert Doubling()(x).numpy().tolist() == [1.0, 1.0] and Doubling()(x, True).numpy().tolist() == [2.0, 2.0]
+    assert Around()(x).numpy().tolist() == [4.0, 3.0] and Around()(x, True).numpy().tolist() == [7.0, 6.0]
+    inputs = keras.Input((2,))
+    assert keras.Model(inputs, Doubling()(inputs)).predict(tf.ones([1, 2]), verbose=0).sum() == 2.0
+    with pytest.raises(TypeError, match="multiple values for argument 'training'"):
+        Doubling()(x, True, training=True)
+
+
+def test_models_that_are_built_by_hand_name_no_scope():
+    class Small(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.first = layers.Dense(1, name="first")
+
+        def call(self, x):
+            return self.first(x)
+
+    built, called = Small(), Small()
+    built.build((None, 2))
+    called(tf.ones([1, 2]))
+    assert [w.name for w in built.weights] == ["first/kernel:0", "first/bias:0"]
+    assert [w.name for w in called.weights] == [f"{called.name}/first/kernel:0", f"{called.name}/first/bias:0"]
+
+
+def test_metrics_that_have_counted_are_shown_once():
+    class Counting(layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self.mean = keras.metrics.Mean(name="level")
+
+        def call(self, x):
+            self.add_metric(self.mean(x), name="another")
+            self.add_metric(keras.metrics.Mean(name="peak")(tf.reduce_max(x)))
+            self.add_metric(tf.reduce_sum(x), name="sum")
+            return x
+
+    layer = Counting()
+    layer(tf.constant([1.0, 3.0]))
+    assert [(m.name, float(m.result())) for m in layer.metrics] == [("level", 2.0), ("peak", 3.0), ("sum", 4.0)]

@@ -38,6 +38,19 @@ class ShapesOnly {
   static bool is_on();
 };
 
+/// While one lives, weights made in a call of this layer are called without its name, as where Keras builds a model by
+/// hand.
+class Unscoped {
+ public:
+  explicit Unscoped(const LayerInterface& layer);
+  ~Unscoped();
+  Unscoped(const Unscoped&) = delete;
+  Unscoped& operator=(const Unscoped&) = delete;
+
+ private:
+  const LayerInterface* outer_;
+};
+
 /// While one lives, a call becomes a part of a model: what graphs refuse is refused.
 class Recording {
  public:

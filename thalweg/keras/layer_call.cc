@@ -19,10 +19,11 @@ namespace {
 thread_local CallContext* innermost = nullptr;
 thread_local int shapes_only = 0;
 thread_local int recording = 0;
+thread_local const LayerInterface* unscoped = nullptr;
 }  // namespace
 
 CallContext::CallContext(LayerInterface& layer, Choice training, bool has_scope)
-    : layer_(layer), training_(training), has_scope_(has_scope), outer_(innermost) {
+    : layer_(layer), training_(training), has_scope_(has_scope && &layer != unscoped), outer_(innermost) {
   if (!training.given()) training_ = outer_ ? outer_->training_ : backend::learning_phase();
   innermost = this;
 }
@@ -44,6 +45,9 @@ DType own_dtype() { return innermost->layer().policy.compute_dtype(); }
 ShapesOnly::ShapesOnly() { ++shapes_only; }
 ShapesOnly::~ShapesOnly() { --shapes_only; }
 bool ShapesOnly::is_on() { return shapes_only > 0; }
+
+Unscoped::Unscoped(const LayerInterface& layer) : outer_(std::exchange(unscoped, &layer)) {}
+Unscoped::~Unscoped() { unscoped = outer_; }
 
 Recording::Recording() { ++recording; }
 Recording::~Recording() { --recording; }

@@ -194,8 +194,9 @@ Nest Model::outputs() const {
 }
 
 void Model::build(const Shape& input_shape) const {
-  if (p_->is_network()) Layer::build(input_shape);
-  else functional::infer_outputs(*this, Nest(detail::stand_in(compute_dtype(), input_shape)), {});
+  if (p_->is_network()) return Layer::build(input_shape);
+  detail::Unscoped names(*p_);
+  functional::infer_outputs(*this, Nest(detail::stand_in(compute_dtype(), input_shape)), {});
 }
 
 }  // namespace thalweg::keras

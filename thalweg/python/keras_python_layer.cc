@@ -31,6 +31,8 @@ Overrides overrides_of(nb::handle type) {
           has("takes_training"),
           has("takes_mask"),
           has("takes_constants"),
+          has("needs_training"),
+          has("needs_mask"),
           has("supports_masking"),
           has("get_initial_state"),
           arguments};
@@ -148,6 +150,8 @@ Nest PyLayer::call(const Nest& inputs, const CallArgs& args) {
     if (own_.takes_training && args.training.given() && !keywords.contains("training"))
       keywords["training"] = nb::bool_(static_cast<bool>(args.training));
     if (own_.takes_mask && !args.mask.is_none() && !keywords.contains("mask")) keywords["mask"] = from_nest(args.mask);
+    if (own_.needs_training && !keywords.contains("training")) keywords["training"] = nb::none();
+    if (own_.needs_mask && !keywords.contains("mask")) keywords["mask"] = nb::none();
     if (own_.takes_constants && !args.constants.is_none()) keywords["constants"] = from_nest(args.constants);
     if (!args.initial_state.is_none()) keywords["initial_state"] = from_nest(args.initial_state);
     return to_nest(nb::object(me().attr("call")(*arguments, **keywords)));
@@ -239,14 +243,34 @@ Value named_arguments(const PyLayer& layer, nb::handle positional, nb::handle ke
   return named;
 }
 
+/// Gives `training` and `mask`, which contexts know too, and what follows them by name.
+void name_own_arguments(const PyLayer& layer, nb::object& positional, nb::object& keywords) {
+  const std::vector<std::string>& names = layer.call_arguments();
+  const size_t count = nb::len(positional);
+  size_t first = 0;
+  while (first < std::min(count, names.size()) && names[first] != "training" && names[first] != "mask") ++first;
+  if (first >= std::min(count, names.size())) return;
+  nb::list before;
+  nb::dict named;
+  named.update(nb::borrow<nb::dict>(keywords));
+  for (size_t i = 0; i < count; ++i) {
+    if (i < first) before.append(positional[i]);
+    else if (i < names.size() && !named.contains(names[i].c_str())) named[names[i].c_str()] = positional[i];
+    else return;  // Python says what is wrong
+  }
+  positional = nb::tuple(before);
+  keywords = named;
+}
 }  // namespace
 
-CallArgs to_call_args(const LayerInterface& layer, nb::handle positional, nb::handle keywords, Nest& inputs) {
+CallArgs to_call_args(const LayerInterface& layer, nb::handle given, nb::handle named, Nest& inputs) {
+  nb::object positional = nb::borrow(given), keywords = nb::borrow(named);
   CallArgs args;
   nb::dict rest;
   std::vector<Nest> after_first;  // inputs besides the first that have names, in the order of the parameters
   auto* python = dynamic_cast<const PyLayer*>(&layer);
   const bool of_python = python && (python->writes_call() || !python->inner());
+  if (of_python) name_own_arguments(*python, positional, keywords);
   for (auto [key, item] : nb::borrow<nb::dict>(keywords)) {
     std::string name = text_of(key);
     if (name == "training") {
@@ -281,7 +305,7 @@ CallArgs to_call_args(const LayerInterface& layer, nb::handle positional, nb::ha
   const size_t count = nb::len(positional);
   if (of_python && (count > 0 || nb::len(rest) > 0)) {
     std::vector<Nest> tensors;
-    nb::object kept = without_tensors(nb::make_tuple(nb::borrow(positional), rest), tensors, marker());
+    nb::object kept = without_tensors(nb::make_tuple(positional, rest), tensors, marker());
     args.more = Nest::list(std::move(tensors));
     auto others = std::make_shared<keras::NamedArgs>();
     if (keras::functional::is_symbolic(inputs, args))

@@ -11,7 +11,7 @@ namespace thalweg::python {
 struct Overrides {
   bool build, call, compute_mask, compute_output_shape, get_config, reset_states;
   bool train_step, test_step, predict_step;
-  bool takes_training, takes_mask, takes_constants, supports_masking, get_initial_state;
+  bool takes_training, takes_mask, takes_constants, needs_training, needs_mask, supports_masking, get_initial_state;
   std::vector<std::string> arguments;  // of `call`, behind the inputs
 };
 

@@ -55,11 +55,13 @@ class Holder:
         """Shows a value, its mean over the batches; a metric among the attributes is shown anyway."""
         from thalweg.keras import metrics
         known = self.__dict__.setdefault("_added_metrics", {})
-        if isinstance(value, metrics.Metric):
+        of_metric = value if isinstance(value, metrics.Metric) else getattr(value, "_metric_obj", None)
+        if of_metric is not None:  # it has counted already
+            if all(metric.name != of_metric.name for metric in self.metrics):
+                known[of_metric.name] = of_metric
+                _engine.add_metric(self._core, of_metric)
             return
         if name is None:
-            if self.metrics:  # the value is what one of them gave
-                return
             raise ValueError("Please provide a name for your metric like `self.add_metric(tf.reduce_sum(inputs), "
                              "name='mean_activation')`")
         metric = known.get(name)

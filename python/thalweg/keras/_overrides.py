@@ -21,9 +21,10 @@ def overrides_of(cls):
     found["first"] = takes[1] if len(takes) > 1 else "inputs"
     found["arguments"] = takes[2:]
     found["get_config"] |= _has_own_arguments(cls)
-    found["takes_training"] = "training" in takes
-    found["takes_mask"] = "mask" in takes
-    found["takes_constants"] = "constants" in takes
+    for name in ("training", "mask", "constants"):
+        found[f"takes_{name}"] = name in takes
+    for name in ("training", "mask"):  # no default
+        found[f"needs_{name}"] = name in takes and inspect.signature(cls.call).parameters[name].default is inspect.Parameter.empty
     found["supports_masking"] = False
     return found
 

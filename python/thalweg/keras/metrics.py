@@ -114,7 +114,10 @@ class Metric(Described):
 
     def __call__(self, *args, **kwargs):
         self.update_state(*args, **kwargs)
-        return self.result()
+        result = self.result()
+        if isinstance(result, tf.Tensor):
+            result._metric_obj = self  # which add_metric looks for
+        return result
 
     @property
     def variables(self):
