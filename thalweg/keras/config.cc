@@ -141,7 +141,7 @@ void Rows::set(void* object, const Value& config) const {
     if (!member) {
       std::string known;
       for (const Member& other : members) known.append(known.empty() ? "" : ", ").append(other.name);
-      throw ValueError(std::string(struct_name) + " has no option '" + name + "'; it has: " + known);
+      throw ValueError(std::string(struct_name).append(" has no option '").append(name).append("'; it has: ") + known);
     }
     if (member->kind == &member_kind<Axis> && value.is_text())
       throw TypeError("Expected an int or a list/tuple of ints for the argument '" + name + "', but received: '" +

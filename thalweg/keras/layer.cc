@@ -203,8 +203,8 @@ void check_arguments(const Value& config, const Rows& rows) {
     if (rows.find(name)) continue;
     std::string known;
     for (const Member& other : rows.members) known.append(known.empty() ? "" : ", ").append(other.name);
-    throw TypeError("('Keyword argument not understood:', '" + name + "'); " + detail::class_name_of(rows.struct_name) +
-                    " has: " + known);
+    std::string message = "('Keyword argument not understood:', '" + name + "'); ";
+    throw TypeError(message.append(detail::class_name_of(rows.struct_name)).append(" has: ").append(known));
   }
 }
 }  // namespace

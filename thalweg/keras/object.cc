@@ -90,7 +90,7 @@ const Class* find_locked(Registry& all, std::string_view kind, std::string_view 
   });
   if (nearest != known.end() && distance(*nearest, name) <= 2 + name.size() / 4)
     text += (text.back() == '.' ? " Did you mean '" : "; did you mean '") + *nearest + "'?";
-  text += " Known:";
+  text += text.back() == '.' || text.back() == '?' ? " Known:" : ". Known:";
   for (const std::string& other : known) text += (text.back() == ':' ? " " : ", ") + other;
   throw ValueError(text);
 }
