@@ -147,3 +147,26 @@ def test_names_of_functions_that_were_read_are_not_given_again():
     model = keras.Model.from_config(config)
     longer = keras.Model(model.input, tf.nn.relu(model.output))
     assert len({layer.name for layer in longer.layers}) == 3
+
+
+def test_a_mask_of_none_is_no_mask():
+    inputs = keras.Input((2, 3))
+    x, pool = layers.Masking()(inputs), layers.GlobalAveragePooling1D
+    model = keras.Model(inputs, [pool()(x), pool()(x, mask=None)])
+    for one in (model, keras.Model.from_config(model.get_config())):
+        masked, whole = one(tf.constant([[[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]]]))
+        np.testing.assert_array_equal(masked, [[1.0, 1.0, 1.0]])
+        np.testing.assert_array_equal(whole, [[0.5, 0.5, 0.5]])
+
+
+def test_layers_that_losses_and_metrics_bring_come_last():
+    inputs = keras.Input((4,))
+    x = layers.Dense(3, name="first")(inputs)
+    model = keras.Model(inputs, layers.Dense(1, name="last")(x))
+    model.add_loss(tf.abs(tf.reduce_mean(x)))
+    model.add_metric(x, name="activation")
+    names = [layer.name for layer in model.layers]
+    assert names[1:3] == ["first", "last"] and names[-2:] == ["add_loss", "add_metric"]
+    lines = []
+    model.summary(print_fn=lines.append)
+    assert any("add_metric (AddMetric)" in line for line in lines)

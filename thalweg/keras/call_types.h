@@ -25,6 +25,7 @@ class Choice {
 struct CallArgs {
   Choice training = {};                        // left out: as in the call around it
   Nest mask = {};                              // left out: the masks that the inputs carry
+  Flag ignores_masks = false;                  // even those count for nothing
   Nest initial_state = {};                     // of recurrent layers
   Nest constants = {};                         // for the cells of recurrent layers
   Nest attention_mask = {};                    // of attention layers

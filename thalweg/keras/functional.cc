@@ -263,7 +263,12 @@ FunctionalModel::FunctionalModel(const Nest& inputs, const Nest& outputs) : inpu
 
 void FunctionalModel::include(const Tensor& tensor) {
   included_.push_back(tensor);
+  std::vector<Layer> in_order = layers_;
   arrange_nodes();
+  for (const Layer& layer : layers_)  // new ones come last, whatever their place among the nodes
+    if (std::none_of(in_order.begin(), in_order.end(), [&](const Layer& other) { return is_same(other, layer); }))
+      in_order.push_back(layer);
+  layers_ = std::move(in_order);
 }
 
 void FunctionalModel::arrange_nodes() {

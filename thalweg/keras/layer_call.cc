@@ -151,7 +151,7 @@ Nest run(LayerInterface& layer, const Nest& given, const CallArgs& args) {
   if (!layer.built) build_if_needed(layer, has_states(layer, inputs, args) ? inputs[0] : inputs);
   CallArgs with = args;
   with.training = context.training();
-  if (with.mask.is_none()) with.mask = masks_of(given);
+  if (with.mask.is_none() && !with.ignores_masks) with.mask = masks_of(given);
   Nest outputs = call_with_context(layer, inputs, with);
   // What a network gives carries its masks already.
   if (!layer.is_network() && (!with.mask.is_none() || layer.supports_masking())) {

@@ -118,6 +118,7 @@ class Writer {
     inputs = functional::first_argument(node);
     if (args.training.given()) arguments.set("training", static_cast<bool>(args.training));
     add("mask", args.mask);
+    if (args.ignores_masks) arguments.set("mask", Value());
     add("attention_mask", args.attention_mask);
     if (args.return_attention_scores) arguments.set("return_attention_scores", true);
     if (args.use_causal_mask) arguments.set("use_causal_mask", true);

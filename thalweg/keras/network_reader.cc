@@ -213,6 +213,7 @@ class Reader {
         named.emplace_back(name, value);
         continue;
       }
+      if (value.is_none() && name == "mask") args.ignores_masks = true;
       if (value.is_none()) continue;
       if (name == "training") args.training = value.is_bool() ? value.boolean() : value.number() != 0;
       else if (name == "return_attention_scores") args.return_attention_scores = Flag(value.boolean());

@@ -280,6 +280,7 @@ CallArgs to_call_args(const LayerInterface& layer, nb::handle given, nb::handle 
       args.training = truth == 1;
     } else if (name == "mask") {
       args.mask = to_nest(item);
+      args.ignores_masks = Flag(item.is_none());
     } else if (of_python) {
       rest[key] = item;
     } else if (name == "initial_state") {

@@ -199,6 +199,9 @@ class _AddMetric(Layer):
         return value
 
 
+_AddMetric.__name__ = "AddMetric"  # as summaries show it
+
+
 class Functional(Model):
     """A model of tensors that begin with `Input`."""
 
