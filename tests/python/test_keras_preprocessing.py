@@ -63,3 +63,14 @@ def test_normalization_adapts():
     layer = layers.Normalization()
     layer.adapt(np.array([[1.0], [2.0], [3.0]], "float32"))
     np.testing.assert_allclose(layer([[2.0], [3.0]]), [[0.0], [1.2247449]], rtol=1e-6)
+
+
+def test_moments_broadcast_with_inputs():
+    x = np.arange(12.0, dtype="float32").reshape([2, 2, 3])
+    layer = layers.Normalization(axis=-1)
+    layer.adapt(x)
+    assert layer.mean.shape == layer.variance.shape == (1, 1, 3) and layer.adapt_mean.shape == (3,)
+    np.testing.assert_allclose((x - layer.mean) / np.sqrt(layer.variance), layer(x), rtol=1e-6)
+    fixed = layers.Normalization(mean=3.0, variance=2.0)
+    fixed.build((None, 2))
+    np.testing.assert_array_equal(fixed.mean, [[3.0, 3.0]])

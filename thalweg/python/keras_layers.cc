@@ -7,6 +7,7 @@
 #include "thalweg/keras/call_context.h"
 #include "thalweg/keras/input_layer.h"
 #include "thalweg/keras/layers/categorical.h"
+#include "thalweg/keras/layers/preprocessing.h"
 #include "thalweg/keras/training.h"
 #include "thalweg/python/convert.h"
 #include "thalweg/python/keras_python_layer.h"
@@ -170,6 +171,10 @@ void define_keras_layers(nb::module_& module) {
     nb::list list;
     for (float bound : keras::layers::DiscretizationHandle(engine_layer(core)).bin_boundaries()) list.append(bound);
     return list;
+  });
+  define(module, "moments", [](Core& core) {  // (mean, variance) as they broadcast with inputs
+    const keras::layers::NormalizationHandle layer(engine_layer(core));
+    return nb::make_tuple(nb::steal(wrap(layer.mean())), nb::steal(wrap(layer.variance())));
   });
   define(module, "reset_states", [](Core& core) { layer_of(core).reset_states(); });
   define(module, "layer_config", [](Core& core) {

@@ -127,6 +127,9 @@ def _adapt(self, data, batch_size=None, steps=None):
 
 for _name in ("Discretization", "Normalization"):
     _classes[_name].adapt = _adapt
+for _place, _name in enumerate(("mean", "variance")):
+    setattr(_classes["Normalization"], _name, property(lambda self, place=_place: _engine.moments(self._core)[place]))
+    setattr(_classes["Normalization"], f"adapt_{_name}", property(lambda self, name=_name: _engine.member(self._core, name)))
 _classes["Discretization"].bin_boundaries = property(lambda self: _engine.bin_boundaries(self._core))
 
 
