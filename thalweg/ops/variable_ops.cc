@@ -204,7 +204,8 @@ Tensor read_variable(const Tensor& handle) {
 }
 
 Tensor variable_shape(const Tensor& handle) {
-  if (handle.is_symbolic() || !variable_of(handle).shape().is_fully_defined()) return apply1(VariableShape, {handle});
+  if (handle.impl()->form != Form::array || !variable_of(handle).shape().is_fully_defined())
+    return apply1(VariableShape, {handle});
   const Shape& shape = variable_of(handle).shape();  // for good
   Tensor dims = Tensor::empty(DType::int32, {shape.rank()});
   for (int i = 0; i < shape.rank(); ++i) dims.mutable_data<int32_t>()[i] = static_cast<int32_t>(shape[i]);
