@@ -69,6 +69,20 @@ TEST(GradientTape, AddsUpSeveralTargetsAndTakesTheirGradients) {
   EXPECT_THROW((void)tape.gradient(y, x, {.output_gradients = {Tensor{1.0f, 2.0f}}}), InvalidArgumentError);
 }
 
+TEST(GradientTape, GivesGradientsOfWhatWasComputedOnTheWay) {
+  for (bool persistent : {false, true}) {
+    Variable v(2.0f);
+    GradientTape tape({.persistent = persistent});
+    Tensor a = v * v, b = a * 3.0f, unused = a + 1.0f, c = b * a;
+    auto [of_c, of_b, of_a, of_unused, of_v] = tape.gradient(c, std::tuple(c, b, a, unused, v));
+    EXPECT_EQ(of_c.item<float>(), 1);
+    EXPECT_EQ(of_b.item<float>(), 4);
+    EXPECT_EQ(of_a.item<float>(), 24);
+    EXPECT_FALSE(of_unused.defined());
+    EXPECT_EQ(of_v.item<float>(), 96);
+  }
+}
+
 TEST(GradientTape, IsUsedOnceUnlessPersistent) {
   Tensor x = value(3);
   GradientTape once;

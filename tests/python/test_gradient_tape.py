@@ -288,3 +288,19 @@ def test_errors_in_the_scope_close_the_tape():
             y = w * w
             raise KeyError
     assert float(tape.gradient(y, w)) == 4
+
+
+def test_gradients_of_what_was_computed_on_the_way():
+    inputs = tf.keras.Input((4,))
+    hidden = tf.keras.layers.Dense(3, kernel_initializer="ones")(inputs)
+    model = tf.keras.Model(inputs, [hidden, tf.keras.layers.Dense(2, kernel_initializer="ones")(hidden)])
+    with tf.GradientTape() as tape:
+        between, outputs = model(tf.ones([1, 4]))
+        chosen = outputs[:, tf.argmax(outputs[0])]
+    assert tape.gradient(chosen, between).numpy().tolist() == [[1.0, 1.0, 1.0]]
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+        z = y * y
+    assert tape.gradient(z, y) == 18.0

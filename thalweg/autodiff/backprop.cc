@@ -53,12 +53,13 @@ Tensor* Backprop::place_of(const TensorImpl* t) {
   return i < leaves_.size() && (log_.watched()[i].tapes & Log::bit(tape_)) ? &leaves_[i] : nullptr;
 }
 
-void Backprop::add_source(const Tensor& source) {
+const Tensor* Backprop::add_source(const Tensor& source) {
   Tensor* place = place_of(source.get());
-  if (!place) return;
+  if (!place) return nullptr;
   if (!leaves_.empty() && place >= leaves_.data() && place < leaves_.data() + leaves_.size())
     leaf_sources_[static_cast<size_t>(place - leaves_.data())] = 1;
   else slot_sources_[static_cast<size_t>(place - slots_.data())] = 1;
+  return place;
 }
 
 void Backprop::add_target(const Tensor& target, const Tensor& gradient) {
@@ -145,11 +146,6 @@ void Backprop::accumulate(const Entry& e, const Tensor& input, Tensor gradient) 
   }
   Tensor* place = place_of(input.get());
   *place = place->defined() ? add_gradients(std::move(*place), gradient) : std::move(gradient);
-}
-
-Tensor Backprop::gradient_of(const Tensor& source) const {
-  const Tensor* place = const_cast<Backprop*>(this)->place_of(source.get());
-  return place ? *place : Tensor();
 }
 
 }  // namespace thalweg::autodiff

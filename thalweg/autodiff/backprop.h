@@ -24,13 +24,12 @@ class Backprop {
  public:
   /// `consume`: entries are freed as soon as the pass is through with them.
   Backprop(Log& log, int tape, bool consume);
-  /// A tensor, or the handle of a variable, whose gradient is wanted.
-  void add_source(const Tensor& source);
+  /// A tensor, or the handle of a variable, whose gradient is wanted: where it will lie after the pass, None if no
+  /// target depends on it. Null for what the tape does not follow.
+  const Tensor* add_source(const Tensor& source);
   /// Where the pass begins. The gradient may be None where the target does not depend on a source.
   void add_target(const Tensor& target, const Tensor& gradient);
   void run();
-  /// None when no target depends on it.
-  Tensor gradient_of(const Tensor& source) const;
 
  private:
   // Where the gradient of a tensor is collected: with the results of entries, or with what is watched.

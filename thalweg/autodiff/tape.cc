@@ -114,15 +114,17 @@ void Tape::end_use() {
 std::vector<Tensor> Tape::pass(std::span<const Tensor> targets, std::span<const Tensor> sources,
                                std::span<const Tensor> output_gradients, bool consume) {
   Backprop backprop(*log_, tape_, consume);
+  std::vector<const Tensor*> places;  // asked for before the pass, which forgets what it is through with
+  places.reserve(sources.size());
   for (const Tensor& source : sources)
-    if (has_derivatives(source, "source", about_sources)) backprop.add_source(source);
+    places.push_back(has_derivatives(source, "source", about_sources) ? backprop.add_source(source) : nullptr);
   for (size_t i = 0; i < targets.size(); ++i)
     if (targets[i].defined() && has_derivatives(targets[i], "target", about_targets))
       backprop.add_target(targets[i], i < output_gradients.size() ? output_gradients[i] : Tensor());
   backprop.run();
   std::vector<Tensor> gradients;
   gradients.reserve(sources.size());
-  for (const Tensor& source : sources) gradients.push_back(backprop.gradient_of(source));
+  for (const Tensor* place : places) gradients.push_back(place ? *place : Tensor());
   return gradients;
 }
 
