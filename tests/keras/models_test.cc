@@ -8,6 +8,7 @@
 #include "thalweg/autodiff/gradient_tape.h"
 #include "thalweg/core/error.h"
 #include "thalweg/keras/keras.h"
+#include "thalweg/ops/creation.h"
 
 namespace thalweg::keras {
 namespace {
@@ -142,6 +143,20 @@ TEST(PlotModel, WritesTheGraph) {
   EXPECT_EQ(utils::plot_model(model, {.to_file = file}), file);
   EXPECT_GT(std::filesystem::file_size(file), 50u);
   std::filesystem::remove(file);
+}
+
+TEST(Models, SayHowSeveralOutputsAreTaken) {
+  auto input = Input({2});
+  Model two(input, {layers::Dense(1)(input), layers::Dense(2)(input)}, {.name = "two"});
+  try {
+    two(ones({1, 2}));
+    FAIL();
+  } catch (const ValueError& error) {
+    EXPECT_STREQ(error.what(),
+                 "layer 'two' gives [Tensor, Tensor], not one tensor: take it as `auto [a, b] = layer.call<2>(x)`");
+  }
+  auto [first, second] = two.call<2>(ones({1, 2}));
+  EXPECT_EQ(second.shape(), Shape({1, 2}));
 }
 
 }  // namespace

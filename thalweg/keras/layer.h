@@ -371,7 +371,7 @@ class THALWEG_API Layer : public Handle<LayerInterface> {
   explicit Layer(std::shared_ptr<LayerInterface> object) : Handle(std::move(object)) {}
 
   /// One tensor in, or several, and one out. Keras's `Input` tensors give a symbolic tensor, for models.
-  Tensor operator()(const Nest& inputs, const CallArgs& args = {}) const { return invoke(inputs, args).tensor(); }
+  Tensor operator()(const Nest& inputs, const CallArgs& args = {}) const { return only(invoke(inputs, args)); }
   /// Several out: `auto [y, h, c] = lstm.call<3>(x);`
   template <int N> std::array<Tensor, N> call(const Nest& inputs, const CallArgs& args = {}) const {
     return invoke(inputs, args).as<std::array<Tensor, N>>();
@@ -381,6 +381,8 @@ class THALWEG_API Layer : public Handle<LayerInterface> {
     return invoke(inputs, args).as<R>();
   }
   Nest invoke(const Nest& inputs, const CallArgs& args = {}) const;
+  /// The one tensor of an output; ValueError with the way to several.
+  Tensor only(const Nest& output) const;
 
   /// Makes its weights for inputs of this shape, batch included.
   void build(const Shape& input_shape) const;

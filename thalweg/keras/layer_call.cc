@@ -177,6 +177,15 @@ void add_loss(const Tensor& loss) {
   detail::keep_loss(context->layer(), loss);
 }
 
+Tensor Layer::only(const Nest& output) const {
+  if (output.is_tensor()) return output.tensor();
+  std::string names, count = std::to_string(output.size());
+  for (size_t i = 0; i < output.size(); ++i) names.append(i ? ", " : "").append(1, static_cast<char>('a' + i % 26));
+  throw ValueError("layer '" + name() + "' gives " + output.str() + ", not one tensor: take it as `" +
+                   (output.is_sequence() ? "auto [" + names + "] = layer.call<" + count + ">(x)`"
+                                         : "layer.call<std::map<std::string, Tensor>>(x)`"));
+}
+
 Nest Layer::invoke(const Nest& inputs, const CallArgs& args) const {
   if (!p_) throw ValueError("this layer is empty: it was never made");
   if (functional::is_symbolic(inputs, args)) [[unlikely]]
