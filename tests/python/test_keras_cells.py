@@ -130,6 +130,16 @@ def test_both_directions_are_of_a_programs_class(make):
         type(one) for one in getattr(layer.cell, "cells", ())]
 
 
+def test_both_directions_are_built_by_hand():
+    layer = layers.Bidirectional(layers.LSTM(2))
+    layer.build((None, 4, 3))
+    names = [w.name.split("/", 1) for w in layer.weights]
+    assert [rest for _, rest in names[:3]] == ["lstm_cell/kernel:0", "lstm_cell/recurrent_kernel:0", "lstm_cell/bias:0"]
+    assert names[0][0].startswith("forward_lstm") and names[3][0].startswith("backward_lstm")
+    layer.set_weights([np.zeros(w.shape) for w in layer.weights])
+    np.testing.assert_array_equal(layer(X), np.zeros([2, 4]))
+
+
 class TwoSums(layers.Layer):
     state_size = output_size = 1
 

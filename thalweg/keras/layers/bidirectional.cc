@@ -1,4 +1,5 @@
 #include "thalweg/core/error.h"
+#include "thalweg/keras/call_context.h"
 #include "thalweg/keras/layers/wrappers.h"
 #include "thalweg/ops/joining.h"
 #include "thalweg/ops/math.h"
@@ -71,6 +72,13 @@ struct BidirectionalLayer {
   }
   std::vector<InputSpec> input_spec() const { return forward_layer.input_spec(); }
 
+  void build(const Nest& inputs) {
+    const Nest x = inputs.kind() == Nest::Kind::list ? inputs[0] : inputs;
+    for (const Layer& one : {forward_layer, backward_layer}) {
+      keras::detail::CallContext context(*one.get(), {});
+      keras::detail::build_if_needed(*one.get(), x);
+    }
+  }
   Nest call(const Nest& inputs, const CallArgs& args) {
     const bool is_list = inputs.kind() == Nest::Kind::list;  // a tuple is several sequences
     const Nest x = is_list ? inputs[0] : inputs;
