@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """Programs as people write them with Keras give the numbers that TensorFlow gives.
 
-    keras_programs.py [NAME ...]
+    keras_programs.py [--count N]
 
-Each program is a function of `tf` that returns what it computed: losses, outputs, names. It runs with Thalweg here and with TensorFlow in
-a process of its own. Random models (random_models.py) try many layers; these try the ways in which classes, tapes and functions meet.
+Each program is a function of `tf` that returns what it computed: losses, outputs, names. Random models (random_models.py) try many
+layers; these try the ways in which classes, tapes and functions meet.
 """
 
+import importlib
 import json
-import os
-import subprocess
 import sys
 
+import both
 import numpy as np
 
 TOLERANCE = 2e-4
@@ -369,24 +369,17 @@ def agree(some, others):
 
 
 def main():
-    names = sys.argv[1:] or list(PROGRAMS)
-    if os.environ.get("KERAS_PROGRAMS_WITH") == "tensorflow":
-        import tensorflow as tf
-        print(json.dumps({name: plain(PROGRAMS[name](tf)) for name in names}))
+    options = both.make_parser(len(PROGRAMS), len(PROGRAMS)).parse_args()
+    if options.engine:
+        engine = importlib.import_module(options.engine)
+        for name, run in list(PROGRAMS.items())[:options.count]:
+            print(json.dumps([name, plain(run(engine))]))
         return
-    import thalweg as tf
-    environment = os.environ | {"KERAS_PROGRAMS_WITH": "tensorflow", "TF_CPP_MIN_LOG_LEVEL": "3"}
-    done = subprocess.run([os.environ["THALWEG_TENSORFLOW_PYTHON"], __file__, *names], capture_output=True, text=True, check=False,
-                          env=environment)
-    if done.returncode:
-        sys.exit(f"keras_programs.py with TensorFlow:\n{done.stderr[-2000:]}")
-    expected, wrong = json.loads(done.stdout.splitlines()[-1]), 0
-    for name in names:
-        found = plain(PROGRAMS[name](tf))
-        if not agree(found, expected[name]):
-            print(f"{name}: Thalweg\n{found}\nTensorFlow\n{expected[name]}")
-            wrong += 1
-    print(f"keras_programs.py: {len(names)} programs compared, {wrong} differ")
+    ours, theirs = map(both.lines, both.run_sides(__file__, options))
+    wrong = [(name, found, wanted) for (name, found), (_, wanted) in zip(ours, theirs, strict=True) if not agree(found, wanted)]
+    for name, found, wanted in wrong[:options.show]:
+        print(f"{name}\n  Thalweg:    {found}\n  TensorFlow: {wanted}")
+    print(f"keras_programs.py: {len(ours)} programs compared, {len(wrong)} differ")
     sys.exit(1 if wrong else 0)
 
 

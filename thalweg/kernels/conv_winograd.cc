@@ -26,17 +26,20 @@ template <class V> [[gnu::always_inline]] inline void store(const V& from, float
   std::memcpy(to, &from, sizeof(from));
 }
 
-// B^T d for six values that lie `step` apart.
-template <class V> [[gnu::always_inline]] inline void transform_in(const V* d, int step, V* out, int out_step) {
-  const V d0 = d[0], d1 = d[step], d2 = d[2 * step], d3 = d[3 * step], d4 = d[4 * step], d5 = d[5 * step];
-  const V a = d4 - 4 * d2, b = d3 - 4 * d1, c = d4 - d2, e = 2 * (d3 - d1);
-  out[0] = 4 * d0 - 5 * d2 + d4;
-  out[out_step] = a + b;
-  out[2 * out_step] = a - b;
-  out[3 * out_step] = c + e;
-  out[4 * out_step] = c - e;
-  out[5 * out_step] = 4 * d1 - 5 * d3 + d5;
-}
+// B^T d for six values.
+struct TransformIn {
+  static constexpr int size = 6;
+  template <class V> [[gnu::always_inline]] static void run(const V* d, V* out, int out_step) {
+    const V d0 = d[0], d1 = d[1], d2 = d[2], d3 = d[3], d4 = d[4], d5 = d[5];
+    const V a = d4 - 4 * d2, b = d3 - 4 * d1, c = d4 - d2, e = 2 * (d3 - d1);
+    out[0] = 4 * d0 - 5 * d2 + d4;
+    out[out_step] = a + b;
+    out[2 * out_step] = a - b;
+    out[3 * out_step] = c + e;
+    out[4 * out_step] = c - e;
+    out[5 * out_step] = 4 * d1 - 5 * d3 + d5;
+  }
+};
 
 // A^T m: six values to four.
 template <class V> [[gnu::always_inline]] inline void transform_out(const V* m, int step, V* out, int out_step) {
@@ -49,16 +52,19 @@ template <class V> [[gnu::always_inline]] inline void transform_out(const V* m, 
 }
 
 // A y: four values to six, the transpose of the above.
-template <class V> [[gnu::always_inline]] inline void transform_out_grad(const V* y, int step, V* out, int out_step) {
-  const V y0 = y[0], y1 = y[step], y2 = y[2 * step], y3 = y[3 * step];
-  const V a = y0 + y2, b = y1 + y3, c = y0 + 4 * y2, e = 2 * y1 + 8 * y3;
-  out[0] = y0;
-  out[out_step] = a + b;
-  out[2 * out_step] = a - b;
-  out[3 * out_step] = c + e;
-  out[4 * out_step] = c - e;
-  out[5 * out_step] = y3;
-}
+struct TransformOutGrad {
+  static constexpr int size = 4;
+  template <class V> [[gnu::always_inline]] static void run(const V* y, V* out, int out_step) {
+    const V y0 = y[0], y1 = y[1], y2 = y[2], y3 = y[3];
+    const V a = y0 + y2, b = y1 + y3, c = y0 + 4 * y2, e = 2 * y1 + 8 * y3;
+    out[0] = y0;
+    out[out_step] = a + b;
+    out[2 * out_step] = a - b;
+    out[3 * out_step] = c + e;
+    out[4 * out_step] = c - e;
+    out[5 * out_step] = y3;
+  }
+};
 
 // G g: three values to six.
 template <class V> [[gnu::always_inline]] inline void transform_filter(const V* g, int step, V* out, int out_step) {
@@ -86,25 +92,28 @@ template <class V>
 // Each transform goes over the columns, then over the rows. A column is read, transformed in registers and put by, a
 // row likewise written: 36 vectors would not fit into registers.
 
-/// The 36 pixels under a tile, to rows of `channels` floats that lie `stride` apart.
-struct TileIn {
+/// Pixels, size x size of them, to 36 rows of `channels` floats that lie `stride` apart.
+template <class Transform> struct FromPixels {
   template <class V>
   [[gnu::always_inline]] static void run(const float* const* pixels, int64_t channels, float* to, int64_t stride) {
+    constexpr int size = Transform::size;
     for (int64_t c = 0; c < channels; c += lanes<V>) {
-      V half[36], d[6];
-      for (int i = 0; i < 6; ++i) {
+      V column[size], half[6 * size], row[6];
+      for (int i = 0; i < size; ++i) {
 #pragma GCC unroll 6
-        for (int j = 0; j < 6; ++j) load(pixels[6 * j + i] + c, d[j]);
-        transform_in(d, 1, half + i, 6);
+        for (int j = 0; j < size; ++j) load(pixels[size * j + i] + c, column[j]);
+        Transform::run(column, half + i, size);
       }
       for (int i = 0; i < 6; ++i) {
-        transform_in(half + 6 * i, 1, d, 1);
+        Transform::run(half + size * i, row, 1);
 #pragma GCC unroll 6
-        for (int j = 0; j < 6; ++j) store(d[j], to + (6 * i + j) * stride + c);
+        for (int j = 0; j < 6; ++j) store(row[j], to + (6 * i + j) * stride + c);
       }
     }
   }
 };
+using TileIn = FromPixels<TransformIn>;
+using TileOutGrad = FromPixels<TransformOutGrad>;
 
 /// The 36 sums of a tile to its 16 pixels; a null pixel lies outside.
 struct TileOut {
@@ -122,25 +131,6 @@ struct TileOut {
 #pragma GCC unroll 4
         for (int j = 0; j < 4; ++j)
           if (pixels[4 * i + j]) store(out[j], pixels[4 * i + j] + c);
-      }
-    }
-  }
-};
-
-struct TileOutGrad {
-  template <class V>
-  [[gnu::always_inline]] static void run(const float* const* pixels, int64_t channels, float* to, int64_t stride) {
-    for (int64_t c = 0; c < channels; c += lanes<V>) {
-      V y[4], half[24], out[6];
-      for (int i = 0; i < 4; ++i) {
-#pragma GCC unroll 4
-        for (int j = 0; j < 4; ++j) load(pixels[4 * j + i] + c, y[j]);
-        transform_out_grad(y, 1, half + i, 4);
-      }
-      for (int i = 0; i < 6; ++i) {
-        transform_out_grad(half + 4 * i, 1, out, 1);
-#pragma GCC unroll 6
-        for (int j = 0; j < 6; ++j) store(out[j], to + (6 * i + j) * stride + c);
       }
     }
   }

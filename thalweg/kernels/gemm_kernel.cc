@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <type_traits>
 #include <utility>
 
 #include "thalweg/core/threads.h"
@@ -154,11 +153,7 @@ template <class T> void copy_panel(const Product<T>& p, int64_t column, int64_t 
     return;
   }
   if (p.b.row == 1) {
-    using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
-    constexpr int64_t tile = transpose_tile_size<Bits>;
-    for (int64_t i = 0; i < k; i += tile)
-      transpose_strip(reinterpret_cast<const Bits*>(from + i), p.b.column, reinterpret_cast<Bits*>(to + i * width),
-                      width, columns, std::min(tile, k - i));
+    transpose_strips(from, p.b.column, to, width, columns, k);
     if (columns < width)
       for (int64_t i = 0; i < k; ++i) std::fill(to + i * width + columns, to + (i + 1) * width, T{});
     return;

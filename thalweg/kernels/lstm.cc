@@ -26,14 +26,6 @@ void join_rows(const float* x, int64_t inputs, const float* h, int64_t units, in
   }
 }
 
-// to[column][row] = from[row][column]; rows of `to` are `stride` apart.
-void transpose(const float* from, int64_t rows, int64_t columns, float* to, int64_t stride) {
-  constexpr int64_t tile = transpose_tile_size<uint32_t>;
-  for (int64_t j = 0; j < columns; j += tile)
-    transpose_strip(reinterpret_cast<const uint32_t*>(from + j), columns, reinterpret_cast<uint32_t*>(to + j * stride),
-                    stride, rows, std::min(tile, columns - j));
-}
-
 // Of a sequence; the other sizes may be huge where one is 0.
 int64_t count(int64_t time, int64_t batch, int64_t features) {
   return time == 0 || batch == 0 || features == 0 ? 0 : time * batch * features;
@@ -150,9 +142,9 @@ void lstm_grad(const LstmShape& s, const LstmInputs& in, const LstmStates<const 
       if (t > 0 || out.wants_h_prev)
         real_gemm<float>(rows, s.units, width, {dgates + row * width, width, 1}, {in.w + s.inputs * width, 1, width},
                          out.h_prev + begin * s.units, s.units, false, most_rows < s.batch, nullptr, &packed);
-      transpose(in.x + row * s.inputs, rows, s.inputs, joined + row, sequence);
-      transpose(t > 0 ? states.h + at - state : in.h_prev + begin * s.units, rows, s.units,
-                joined + s.inputs * sequence + row, sequence);
+      transpose_strips(in.x + row * s.inputs, s.inputs, joined + row, sequence, rows, s.inputs);
+      transpose_strips(t > 0 ? states.h + at - state : in.h_prev + begin * s.units, s.units,
+                       joined + s.inputs * sequence + row, sequence, rows, s.units);
     }
   });
   for (int64_t chunk = 0; chunk < chunks(s); ++chunk) {

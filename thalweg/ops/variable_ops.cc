@@ -206,10 +206,8 @@ Tensor read_variable(const Tensor& handle) {
 Tensor variable_shape(const Tensor& handle) {
   if (handle.impl()->form != Form::array || !variable_of(handle).shape().is_fully_defined())
     return apply1(VariableShape, {handle});
-  const Shape& shape = variable_of(handle).shape();  // for good
-  Tensor dims = Tensor::empty(DType::int32, {shape.rank()});
-  for (int i = 0; i < shape.rank(); ++i) dims.mutable_data<int32_t>()[i] = static_cast<int32_t>(shape[i]);
-  return dims;
+  const std::span<const int64_t> dims = variable_of(handle).shape().dims();  // for good
+  return Tensor(std::vector<int32_t>(dims.begin(), dims.end()));
 }
 
 void assign_variable(const Tensor& handle, const Tensor& value) {

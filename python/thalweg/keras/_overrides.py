@@ -12,19 +12,20 @@ def overrides_of(cls):
     for name in _METHODS:
         method = getattr(cls, name, None)
         found[name] = method is not None and not getattr(method, "_is_engine", False)
-    takes = ()
+    parameters = {}
     if found["call"]:
         try:
-            takes = tuple(inspect.signature(cls.call).parameters)
+            parameters = inspect.signature(cls.call).parameters
         except (TypeError, ValueError):
             pass
+    takes = tuple(parameters)
     found["first"] = takes[1] if len(takes) > 1 else "inputs"
     found["arguments"] = takes[2:]
     found["get_config"] |= _has_own_arguments(cls)
     for name in ("training", "mask", "constants"):
         found[f"takes_{name}"] = name in takes
-    for name in ("training", "mask"):  # no default
-        found[f"needs_{name}"] = name in takes and inspect.signature(cls.call).parameters[name].default is inspect.Parameter.empty
+    for name in ("training", "mask"):
+        found[f"needs_{name}"] = name in takes and parameters[name].default is inspect.Parameter.empty
     found["supports_masking"] = False
     return found
 
