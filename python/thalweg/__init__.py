@@ -39,5 +39,5 @@ def __getattr__(name):
 
 
 def __dir__():
-    written = {name for name in _tree.WRITTEN_HERE if "." not in name}
+    written = _tree.written_in("") | set(_tree.FILES) | set(_tree.OF_KERAS)
     return sorted({name for name in globals() if not name.startswith("_")} | written)

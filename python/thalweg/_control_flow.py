@@ -109,14 +109,13 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
     single = not isinstance(loop_vars, (list, tuple))
     values = [loop_vars] if single else loop_vars
     if not _thalweg.is_tracing():
-        turn = 0
-        while (limit < 0 or turn < limit) and cond(*values):
+        iteration = 0
+        while (limit < 0 or iteration < limit) and cond(*values):
             result = body(*values)
-            values = [result] if single or not isinstance(result, (list, tuple)) else result
-            turn += 1
-        made = [value if not isinstance(value, (int, float)) else convert_to_tensor(value) for value in values]
-        return made[0] if single else type(loop_vars)(made) if isinstance(loop_vars, (list, tuple)) and not hasattr(
-            loop_vars, "_fields") else values
+            values = result if isinstance(result, (list, tuple)) else [result]
+            iteration += 1
+        made = nest.map_structure(lambda leaf: leaf if isinstance(leaf, TensorArray) else convert_to_tensor(leaf), values)
+        return made[0] if single else made  # in the structure that the body gives
     structure = list(values)
     leaves = nest.flatten(structure)
     flat = [_component(leaf) for leaf in leaves]

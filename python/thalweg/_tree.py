@@ -20,6 +20,7 @@ OF_KERAS = {"metrics": "keras.metrics", "optimizers": "keras.optimizers", "initi
 WRITTEN_HERE = {
     "autodiff.ForwardAccumulator": "thalweg._forward",
     "autodiff.GradientTape": "thalweg._tape",
+    "broadcast_static_shape": "thalweg.shapes",
     "clip_by_global_norm": "thalweg._functions",
     "clip_by_norm": "thalweg._functions",
     "clip_by_value": "thalweg._functions",
@@ -110,6 +111,7 @@ def module(path):
         found = types.ModuleType(name, f"The functions of tf.{path}.")
         found.__path__ = []  # a package, so that submodules import
         found.__getattr__ = lambda leaf: find_written(path, leaf)
+        found.__dir__ = lambda: sorted(set(vars(found)) | written_in(path))
         sys.modules[name] = found
         parent, _, leaf = path.rpartition(".")
         setattr(module(parent) if parent else sys.modules["thalweg"], leaf, found)
@@ -132,6 +134,12 @@ def plant(package):
     raw_ops = module("raw_ops")
     raw_ops.__doc__ = "Every op of the engine, with TensorFlow's names for op, inputs and attributes."
     vars(raw_ops).update(_thalweg.raw_ops())
+
+
+def written_in(path):
+    """The names of WRITTEN_HERE in a module, or in the package for an empty path."""
+    split = (name.rpartition(".") for name in WRITTEN_HERE)
+    return {leaf for above, _, leaf in split if above == path}
 
 
 def find_written(path, leaf):

@@ -6,6 +6,8 @@ import operator
 def _dimension(value):
     if value is None:
         return None
+    if isinstance(value, Dimension):
+        return value.value
     try:
         index = operator.index(value)
     except (TypeError, AttributeError):
@@ -33,6 +35,106 @@ def _dimensions(dims):
     return tuple(_dimension(entry) for entry in entries)
 
 
+class Dimension:
+    """One dimension as TensorFlow 1 gave it: `shape.dims[0].value`; arithmetic with an unknown one is unknown."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value):
+        self._value = value._value if isinstance(value, Dimension) else _dimension(value)
+
+    @property
+    def value(self):
+        """The size, or None."""
+        return self._value
+
+    def is_compatible_with(self, other):
+        """Whether they could be the same."""
+        other = Dimension(other)
+        return self._value is None or other._value is None or self._value == other._value
+
+    def assert_is_compatible_with(self, other):
+        """ValueError unless they could be the same."""
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Dimensions {self} and {other} are not compatible")
+
+    def merge_with(self, other):
+        """What both together say."""
+        self.assert_is_compatible_with(other)
+        return Dimension(other if self._value is None else self)
+
+    def _with(self, other, compute):
+        """What `compute` makes of both sizes, or of this one where the other is no dimension."""
+        try:
+            other = Dimension(other)
+        except (TypeError, ValueError):
+            return NotImplemented
+        known = self._value is not None and other._value is not None
+        return compute(self._value, other._value) if known else None
+
+    def _dimension_with(self, other, compute):
+        result = self._with(other, compute)
+        return result if result is NotImplemented else Dimension(result)
+
+    def __add__(self, other):
+        return self._dimension_with(other, operator.add)
+
+    def __sub__(self, other):
+        return self._dimension_with(other, operator.sub)
+
+    def __rsub__(self, other):
+        return self._dimension_with(other, lambda a, b: b - a)
+
+    def __mul__(self, other):
+        return self._dimension_with(other, operator.mul)
+
+    def __floordiv__(self, other):
+        return self._dimension_with(other, operator.floordiv)
+
+    def __rfloordiv__(self, other):
+        return self._dimension_with(other, lambda a, b: b // a)
+
+    def __mod__(self, other):
+        return self._dimension_with(other, operator.mod)
+
+    def __rmod__(self, other):
+        return self._dimension_with(other, lambda a, b: b % a)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __eq__(self, other):
+        return self._with(other, operator.eq)
+
+    def __ne__(self, other):
+        return self._with(other, operator.ne)
+
+    def __lt__(self, other):
+        return self._with(other, operator.lt)
+
+    def __le__(self, other):
+        return self._with(other, operator.le)
+
+    def __gt__(self, other):
+        return self._with(other, operator.gt)
+
+    def __ge__(self, other):
+        return self._with(other, operator.ge)
+
+    def __hash__(self):
+        return hash(self._value)
+
+    def __int__(self):
+        return self._value
+
+    __index__ = __int__
+
+    def __str__(self):
+        return "?" if self._value is None else str(self._value)
+
+    def __repr__(self):
+        return f"Dimension({self._value})"
+
+
 class TensorShape:
     """The shape of a tensor: known and unknown dimensions, or an unknown rank."""
 
@@ -57,8 +159,8 @@ class TensorShape:
 
     @property
     def dims(self):
-        """The dimensions as a list, or None."""
-        return None if self._dims is None else list(self._dims)
+        """The dimensions as a list of Dimension, or None."""
+        return None if self._dims is None else [Dimension(dim) for dim in self._dims]
 
     def as_list(self):
         """The dimensions as a list, unknown ones None."""
@@ -223,3 +325,21 @@ class TensorShape:
 def as_shape(shape):
     """A TensorShape of a list, a tuple, a number or None."""
     return shape if isinstance(shape, TensorShape) else TensorShape(shape)
+
+
+def broadcast_static_shape(shape_x, shape_y):
+    """The shape of two operands that are broadcast against each other, as far as it is known."""
+    x, y = as_shape(shape_x), as_shape(shape_y)
+    if x.rank is None or y.rank is None:
+        return TensorShape(None)
+    rank = max(x.rank, y.rank)
+    pairs = zip(*([1] * (rank - shape.rank) + shape.as_list() for shape in (x, y)))
+
+    def meet(a, b):
+        if a == 1 or (a is None and b not in (1, None)):
+            return b
+        if b == 1 or b is None or a == b:
+            return a
+        raise ValueError(f"Incompatible shapes for broadcasting: {x} and {y}.")
+
+    return TensorShape([meet(a, b) for a, b in pairs])

@@ -159,6 +159,14 @@ def test_gradients_inside_and_outside():
     assert outer.gradient(first, x).numpy() == 6.0
 
 
+def test_while_loop_keeps_the_structure_that_its_body_gives():
+    count = lambda i: i < 5
+    assert isinstance(tf.while_loop(count, lambda i: (i + 1,), [tf.constant(0)]), tuple)
+    assert isinstance(tf.while_loop(count, lambda i: [i + 1], (tf.constant(0),)), list)
+    (i, (s, t)) = tf.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, (s[0] + 1, s[1])), (0, (1.0, tf.constant(2))))
+    assert (int(i), s.dtype, float(s), int(t)) == (3, tf.float32, 4.0, 2)
+
+
 def test_control_flow_takes_the_way_of_the_values():
     @tf.function
     def f(x, n):

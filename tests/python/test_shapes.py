@@ -97,3 +97,29 @@ def test_spec_of_values():
     assert repr(tf.type_spec_from_value(np.zeros([2]))) == "TensorSpec(shape=(2,), dtype=tf.float64, name=None)"
     with pytest.raises(TypeError):
         tf.type_spec_from_value(object())
+
+
+def test_dims_are_dimensions():
+    batch, features = S([None, 6]).dims
+    assert (batch.value, features.value, features == 6, batch == 6) == (None, 6, True, None)
+    assert [repr(features * 2), repr(13 // features), repr(features - 1), repr(batch + 1)] == [
+        "Dimension(12)", "Dimension(2)", "Dimension(5)", "Dimension(None)"]
+    assert S([batch, features]) == S([None, 6]) and list(range(8))[:features] == list(range(6))
+    assert repr(batch.merge_with(features)) == "Dimension(6)" and str(batch) == "?"
+    with pytest.raises(ValueError, match="not compatible"):
+        features.merge_with(5)
+    assert (tf.compat.dimension_value(features), tf.compat.dimension_value(4), tf.compat.dimension_value(None)) == (6, 4, None)
+    assert repr(tf.compat.dimension_at_index(S(None), 1)) == "Dimension(None)"
+
+
+@pytest.mark.parametrize("x, y, expected", [
+    ([1, 3], [2, 1], [2, 3]), ([None, 3], [1], [None, 3]), ([None], [2], [2]), ([None], [1], [None]),
+    ([None], [None], [None]), (None, [2], None), ([], [4], [4])])
+def test_broadcast_static_shape(x, y, expected):
+    assert repr(tf.broadcast_static_shape(S(x), S(y))) == repr(S(expected))
+    assert repr(tf.broadcast_static_shape(S(y), S(x))) == repr(S(expected))
+
+
+def test_broadcast_static_shape_refuses():
+    with pytest.raises(ValueError, match="Incompatible shapes"):
+        tf.broadcast_static_shape(S([2]), S([3]))

@@ -1,6 +1,7 @@
 """tf.compat: names of other versions."""
 
 from thalweg.compat import v1, v2
+from thalweg.shapes import Dimension
 
 
 def as_bytes(bytes_or_text, encoding="utf-8"):
@@ -22,3 +23,13 @@ def as_text(bytes_or_text, encoding="utf-8"):
 
 
 as_str = as_text
+
+
+def dimension_value(dimension):
+    """The size of a dimension, whether it is a number, None or a Dimension."""
+    return dimension.value if isinstance(dimension, Dimension) else dimension
+
+
+def dimension_at_index(shape, index):
+    """A dimension of a shape as a Dimension; an unknown one where the rank is unknown."""
+    return Dimension(None) if shape.rank is None else shape.dims[index]

@@ -4,11 +4,13 @@ import thalweg
 from thalweg import _thalweg
 from thalweg._host_functions import py_func
 from thalweg._name_scope import name_scope_v1 as name_scope
+from thalweg.shapes import Dimension
 
 _only_here = {name.rpartition(".")[2]: function for name, function in _thalweg.functions().items()
               if name.startswith("compat.v1.")}
 _only_here |= {"TensorProto": _thalweg.TensorProto, "TensorShapeProto": _thalweg.TensorShapeProto,
-               "GraphDef": _thalweg.GraphDef, "NodeDef": _thalweg.NodeDef, "AttrValue": _thalweg.AttrValue}
+               "GraphDef": _thalweg.GraphDef, "NodeDef": _thalweg.NodeDef, "AttrValue": _thalweg.AttrValue,
+               "Dimension": Dimension}
 
 
 def __getattr__(name):
