@@ -359,5 +359,16 @@ TEST(GradientTape, KeepsOnlyWhatGradientsRead) {
   EXPECT_LE(memory_info(0).current - before, one + 8192);
 }
 
+// Models whose last layer starts with zeros begin here: both sides of the formula must agree on the derivative.
+TEST(GradientTape, CrossentropyOfLogitZeroHasTheDerivativeOfTheSigmoid) {
+  Variable logits({0.0f, 0.0f, 0.0f});
+  GradientTape tape;
+  auto loss = nn::sigmoid_cross_entropy_with_logits({0.0f, 1.0f, 0.25f}, logits);
+  Tensor gradient = tape.gradient(loss, logits);
+  EXPECT_FLOAT_EQ(gradient(0).item<float>(), 0.5f);
+  EXPECT_FLOAT_EQ(gradient(1).item<float>(), -0.5f);
+  EXPECT_FLOAT_EQ(gradient(2).item<float>(), 0.25f);
+}
+
 }  // namespace
 }  // namespace thalweg
