@@ -6,6 +6,10 @@
 
 #include "thalweg/graph/graph.h"
 
+namespace thalweg {
+class RandomStream;
+}
+
 namespace thalweg::graph {
 
 /// One op of a plan; values have numbers, in program order.
@@ -13,6 +17,7 @@ struct PlanStep {
   const Op* op;
   AttrsRef attrs;
   const Node* node;
+  RandomStream* stream = nullptr;  // what its kernel draws from
   uint32_t first_input, num_inputs;
   uint32_t first_output, num_outputs;
   uint32_t first_dead, num_dead;  // values that nobody reads afterwards
