@@ -6,10 +6,6 @@
 
 #include "thalweg/graph/graph.h"
 
-namespace thalweg {
-class RandomStream;
-}
-
 namespace thalweg::graph {
 
 /// One op of a plan; values have numbers, in program order.

@@ -61,9 +61,6 @@ void add_node(Error& error, const Node& node) {
   error.add_context(" [[node " + node.name + "]]" + (where.empty() ? "" : " made at " + where));
 }
 
-// Ops with seeds and state go on from call to call.
-bool draws(const Op& op) { return op.traits.stateful && op.attrs && op.attrs->find("seed2") >= 0; }
-
 bool is_held(const TensorImpl& t) { return t.refs.load(std::memory_order_acquire) != 1; }
 
 }  // namespace
@@ -123,7 +120,7 @@ void Plan::add_step(const Node& n) {
   s.first_output = first_slots_[static_cast<size_t>(n.id)];
   s.num_outputs = static_cast<uint32_t>(n.results.size());
   s.infer = !is_static(n);
-  if (draws(*n.op)) s.stream = streams_.emplace_back(std::make_unique<RandomStream>()).get();
+  s.stream = n.stream.get();
   calls_functions_ |= n.op->follow != nullptr;
   most_inputs_ = std::max(most_inputs_, s.num_inputs);
 }

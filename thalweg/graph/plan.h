@@ -1,7 +1,6 @@
 // A plan: a graph made ready to run. Steps in program order, every value in a numbered slot, freed after its last use.
 #pragma once
 #include <atomic>
-#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -57,7 +56,6 @@ class THALWEG_API Plan {
   void take_results(TensorImpl** slots, std::span<TensorImpl*> results) const;
 
   std::vector<PlanStep> steps_;
-  std::vector<std::unique_ptr<RandomStream>> streams_;  // of steps that draw random numbers
   std::vector<uint32_t> inputs_, dead_, results_;
   std::vector<Spec> specs_;            // of slots from `first_computed_` on
   std::vector<Tensor> constants_;      // the slots before those, after the arguments

@@ -246,6 +246,8 @@ Tensor convert_to_tensor(const TensorLike& value, const ConvertToTensorOptions& 
       return strengthen(given, options.dtype_hint);
     } catch (const TypeError&) {
       return value.own();  // a hint is no demand
+    } catch (const ValueError&) {
+      return value.own();
     }
   }
   return value.own();
