@@ -7,6 +7,7 @@ the files here hold what Python itself must say: classes, configuration, context
 from thalweg import _thalweg
 from thalweg import _hooks  # gives the engine the classes it needs; before anything makes a tensor
 from thalweg import _tree
+from thalweg._hooks import register_tensor_conversion_function
 from thalweg import config, dtypes, errors, nest
 from thalweg._custom_gradient import custom_gradient, grad_pass_through, recompute_grad
 from thalweg._devices import device

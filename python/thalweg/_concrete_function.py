@@ -208,6 +208,19 @@ class ConcreteFunction:
         return [variable.handle for variable in self._body.variables]
 
     @property
+    def output_shapes(self):
+        """The shapes of the results, in their structure."""
+        return self._result_specs(lambda dtype, shape: shape)
+
+    @property
+    def output_dtypes(self):
+        """The dtypes of the results, in their structure."""
+        return self._result_specs(lambda dtype, shape: dtype)
+
+    def _result_specs(self, take):
+        return packed(self._structure, [take(dtype, shape) for dtype, shape in self._body.results])
+
+    @property
     def structured_outputs(self):
         """The results, tensors of the graph, in their structure."""
         return packed(self._structure, self.outputs)
@@ -221,7 +234,7 @@ class ConcreteFunction:
         """What it takes and gives: a paragraph, or one line."""
         args, kwargs = self._arguments
         values = [*args, *(kwargs[name] for name in sorted(kwargs))]
-        results = type_text(packed(self._structure, [TensorSpec(shape, dtype) for dtype, shape in self._body.results]))
+        results = type_text(self._result_specs(lambda dtype, shape: TensorSpec(shape, dtype)))
         if verbose:
             lines = [f"  {name} ({kind}): {type_text(value)}" for (name, kind), value in zip(self._parameters, values)]
             handles = [f"  {id(variable)}: TensorSpec(shape=(), dtype=tf.resource, name=None)" for variable in self.variables]

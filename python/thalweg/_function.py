@@ -313,6 +313,8 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
     jit = jit_compile if jit_compile is not None else experimental_compile
 
     def make(inner):
+        if not callable(inner):
+            raise TypeError(f"{inner!r} is not a callable object")
         if isinstance(inner, Function):
             inner = inner.python_function
         return Function(inner, input_signature, autograph, jit, relax)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from thalweg import _thalweg
 from thalweg._indexed_slices import IndexedSlices
+from thalweg._thalweg import Tensor, VariableBase
 
 _engine = _thalweg.functions()
 
@@ -12,6 +13,26 @@ def svd(tensor, full_matrices=False, compute_uv=True, name=None):
     """Singular values, falling, and the vectors (s, u, v): tensor = u diag(s) v^H; the values alone without vectors."""
     results = _engine["linalg.svd"](tensor, full_matrices, compute_uv)
     return tuple(results) if compute_uv else results[0]
+
+
+def get_static_value(tensor, partial=False):
+    """The value of a tensor as an array where it is known without running anything, else None.
+
+    With `partial`, what is known of a vector that stands for a shape: an array with None for the rest.
+    """
+    if isinstance(tensor, VariableBase):
+        return None
+    if not isinstance(tensor, Tensor):
+        return tensor
+    if hasattr(tensor, "numpy"):  # symbolic tensors lack it
+        return tensor.numpy()
+    dims = _thalweg.known_dims(tensor)
+    if dims.rank is None or (not partial and not dims.is_fully_defined()):
+        return None
+    import numpy
+
+    known = dims.as_list()
+    return numpy.array(known, tensor.dtype.as_numpy_dtype if dims.is_fully_defined() else object)
 
 
 def _on_values(function, t):

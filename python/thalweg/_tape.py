@@ -183,6 +183,30 @@ class GradientTape:
         return found
 
 
+class AggregationMethod:
+    """How tf.gradients adds gradients up; here always in the one way that the engine has."""
+
+    ADD_N = 0
+    DEFAULT = ADD_N
+    EXPERIMENTAL_TREE = 1
+    EXPERIMENTAL_ACCUMULATE_N = 2
+
+
+def gradients(ys, xs, grad_ys=None, name="gradients", gate_gradients=False, aggregation_method=None, stop_gradients=None,
+              unconnected_gradients=UnconnectedGradients.NONE):
+    """The gradients of the sum of ys with respect to each of xs, inside of a tf.function: they are read off its graph.
+
+    Tensors in stop_gradients count as constants. None stands where the ys do not depend on an x, or zeros where
+    unconnected_gradients says so.
+    """
+    ys = nest.flatten(ys)
+    grad_ys = [] if grad_ys is None else nest.flatten(grad_ys)
+    if grad_ys and len(grad_ys) != len(ys):
+        raise ValueError(f"Argument `grad_ys` has {len(grad_ys)} gradients for {len(ys)} `ys`.")
+    return _thalweg.gradients(ys, nest.flatten(xs), grad_ys, nest.flatten(stop_gradients or []),
+                              _wants_zeros(unconnected_gradients))
+
+
 class stop_recording:
     """A scope inside which the tapes that are open in this thread do not record."""
 

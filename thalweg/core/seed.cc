@@ -5,11 +5,16 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "thalweg/core/thread_state.h"
+
 namespace thalweg {
 namespace {
 
 constexpr int64_t default_global_seed = 87654321;
 constexpr int64_t seed_modulus = 2147483647;
+
+thread_local GraphSeeds* graph_seeds = nullptr;
+thread_local RandomStream* running_stream = nullptr;
 
 // Python's %, whose result has the sign of the divisor.
 int64_t truncate_seed(int64_t seed) {
@@ -21,6 +26,11 @@ uint64_t mix(uint64_t hash, uint64_t value) {
   hash ^= value + 0x9e3779b97f4a7c15u + (hash << 6) + (hash >> 2);
   hash *= 0xff51afd7ed558ccdu;
   return hash ^ hash >> 33;
+}
+
+PhiloxState first_state(int64_t seed, int64_t seed2) {
+  if (seed == 0 && seed2 == 0) return {unpredictable_bits(), {0, unpredictable_bits()}};
+  return PhiloxState::from_seeds(seed, seed2);
 }
 
 }  // namespace
@@ -83,11 +93,28 @@ std::pair<int64_t, int64_t> combine_seeds(std::optional<int64_t> global_seed, st
   return {seed, seed2};
 }
 
+GraphSeedsScope::GraphSeedsScope(GraphSeeds& seeds) : before_(std::exchange(graph_seeds, &seeds)) {}
+GraphSeedsScope::~GraphSeedsScope() { graph_seeds = before_; }
+
+PhiloxState RandomStream::reserve(int64_t seed, int64_t seed2, uint64_t blocks) {
+  const uint64_t generation = seed_state().generation();
+  std::lock_guard lock(mutex_);
+  if (generation_ != generation) state_ = first_state(seed, seed2);
+  generation_ = generation;
+  PhiloxState reserved = state_;
+  state_.skip(blocks);
+  return reserved;
+}
+
+RandomStreamScope::RandomStreamScope(RandomStream& stream) { running_stream = &stream; }
+RandomStreamScope::~RandomStreamScope() { running_stream = nullptr; }
+
 void SeedState::set_global_seed(std::optional<int64_t> seed) {
   std::lock_guard lock(mutex_);
   global_seed_ = seed;
   if (seed) op_seeds_ = PythonRandom(*seed);
   streams_.clear();
+  generation_.fetch_add(1, std::memory_order_release);
 }
 
 std::optional<int64_t> SeedState::global_seed() const {
@@ -96,6 +123,10 @@ std::optional<int64_t> SeedState::global_seed() const {
 }
 
 std::pair<int64_t, int64_t> SeedState::next_op_seed(std::optional<int64_t> op_seed) {
+  if (thread_state.tracer && graph_seeds) {
+    if (graph_seeds->global_seed && !op_seed) op_seed = graph_seeds->num_unseeded++;
+    return combine_seeds(graph_seeds->global_seed, op_seed);
+  }
   std::lock_guard lock(mutex_);
   if (global_seed_ && !op_seed) op_seed = op_seeds_.next_seed();
   return combine_seeds(global_seed_, op_seed);
@@ -103,14 +134,12 @@ std::pair<int64_t, int64_t> SeedState::next_op_seed(std::optional<int64_t> op_se
 
 PhiloxState SeedState::reserve(std::string_view op_name, uint64_t attrs_hash, int64_t seed, int64_t seed2,
                                uint64_t blocks) {
+  if (running_stream) return running_stream->reserve(seed, seed2, blocks);
   uint64_t op = mix(std::hash<std::string_view>{}(op_name), attrs_hash);
   std::lock_guard lock(mutex_);
   auto [stream, added] = streams_.try_emplace({op, seed, seed2});
   PhiloxState& state = stream->second;
-  if (added) {
-    state = seed == 0 && seed2 == 0 ? PhiloxState{unpredictable_bits(), {0, unpredictable_bits()}}
-                                    : PhiloxState::from_seeds(seed, seed2);
-  }
+  if (added) state = first_state(seed, seed2);
   PhiloxState reserved = state;
   state.skip(blocks);
   return reserved;

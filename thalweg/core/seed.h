@@ -12,9 +12,12 @@
 // no attribute. Setting the global seed drops all kernels, so the same calls then give the same values again.
 // `SeedState` keeps those streams: one per op name, attributes and seeds.
 //
-// Inside a traced function the op seed that stands for "none" is a number counted per graph from 0 (`combine_seeds`
-// serves there), and streams belong to the function instance.
+// While a function is traced, its graph chooses (`GraphSeeds`): the global seed is the one that was set when tracing
+// began, and the op seed that stands for "none" is counted per graph from 0; branches and bodies of loops are graphs of
+// their own. When the function runs, each of its ops has a stream of its own (`RandomStream`), which goes on from call to
+// call and starts anew when the global seed is set.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -46,6 +49,43 @@ class THALWEG_API PythonRandom {
 THALWEG_API std::pair<int64_t, int64_t> combine_seeds(std::optional<int64_t> global_seed,
                                                       std::optional<int64_t> op_seed);
 
+/// How the ops of one graph get their seeds while it is traced.
+struct GraphSeeds {
+  std::optional<int64_t> global_seed = {};
+  int64_t num_unseeded = 0;  // ops so far that were given no seed
+};
+/// Makes these the seeds of what is traced on this thread, while it lives.
+class THALWEG_API GraphSeedsScope {
+ public:
+  explicit GraphSeedsScope(GraphSeeds& seeds);
+  ~GraphSeedsScope();
+  GraphSeedsScope(const GraphSeedsScope&) = delete;
+  GraphSeedsScope& operator=(const GraphSeedsScope&) = delete;
+
+ private:
+  GraphSeeds* before_;
+};
+
+/// The stream of one op in a function that is ready to run. Threads may share it.
+class THALWEG_API RandomStream {
+ public:
+  /// Where the stream stands, which then moves on; it starts at the seeds, and does so again once a seed was set.
+  PhiloxState reserve(int64_t seed, int64_t seed2, uint64_t blocks);
+
+ private:
+  std::mutex mutex_;
+  std::optional<uint64_t> generation_;  // of the seeds when it started
+  PhiloxState state_;
+};
+/// Makes this the stream that the kernel run on this thread draws from, while it lives.
+class THALWEG_API RandomStreamScope {
+ public:
+  explicit RandomStreamScope(RandomStream& stream);
+  ~RandomStreamScope();
+  RandomStreamScope(const RandomStreamScope&) = delete;
+  RandomStreamScope& operator=(const RandomStreamScope&) = delete;
+};
+
 /// The global seed, the op seeds that follow from it, and the streams of stateful random ops. Safe to share by threads.
 class THALWEG_API SeedState {
  public:
@@ -53,11 +93,15 @@ class THALWEG_API SeedState {
   void set_global_seed(std::optional<int64_t> seed);
   std::optional<int64_t> global_seed() const;
 
-  /// The attributes `seed` and `seed2` of the next op called outside a graph. (0, 0) asks for an unpredictable stream.
+  /// Counts the seeds that were set: streams of an earlier one start anew.
+  uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
+
+  /// The attributes `seed` and `seed2` of the next op: those of the graph that is being traced, else of this state.
+  /// (0, 0) asks for an unpredictable stream.
   std::pair<int64_t, int64_t> next_op_seed(std::optional<int64_t> op_seed = {});
 
-  /// Where the stream of this op, its other attributes (hashed by the caller) and its seeds stands; the stream then
-  /// moves on by `blocks`.
+  /// Where the stream of this op, its other attributes (hashed by the caller) and its seeds stands, or the stream of the
+  /// running step of a function; it then moves on by `blocks`.
   PhiloxState reserve(std::string_view op_name, uint64_t attrs_hash, int64_t seed, int64_t seed2, uint64_t blocks);
 
  private:
@@ -72,6 +116,7 @@ class THALWEG_API SeedState {
 
   mutable std::mutex mutex_;
   std::optional<int64_t> global_seed_;
+  std::atomic<uint64_t> generation_{0};
   PythonRandom op_seeds_{0};
   std::unordered_map<StreamKey, PhiloxState, StreamHash> streams_;
 };

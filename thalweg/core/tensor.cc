@@ -333,11 +333,12 @@ Tensor strengthen(const Tensor& weak, DType dtype) {
   bool real = is_floating(from), whole = is_integer(from);
   bool fits = from == dtype || (real && (is_floating(dtype) || is_complex(dtype))) ||
               (whole && number_types.has(dtype)) || (is_complex(from) && is_complex(dtype));
-  auto refuse = [&] {
-    throw TypeError("cannot convert " + (p->shape.count() == 1 ? scalar_str(from, p->data) : weak.str()) +
-                    " to a tensor of dtype " + std::string(name_of(dtype)));
+  auto what = [&] {
+    return "cannot convert " + (p->shape.count() == 1 ? scalar_str(from, p->data) : weak.str()) +
+           " to a tensor of dtype " + std::string(name_of(dtype));
   };
-  if (!fits) refuse();
+  if (!fits) throw TypeError(what());
+  auto refuse = [&] { throw ValueError(what() + ": it is out of range"); };
   Tensor strong(TensorImpl::make());
   TensorImpl* q = strong.impl();
   q->dtype = dtype;

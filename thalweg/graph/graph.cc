@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "thalweg/core/error.h"
+#include "thalweg/core/seed.h"
 #include "thalweg/core/name_scope.h"
 #include "thalweg/graph/function_core.h"
 
@@ -40,6 +41,9 @@ std::string attrs_text(const Node& n) {
   }
   return text.empty() ? text : text + "}";
 }
+
+// Ops with seeds and state go on from call to call.
+bool draws(const Op& op) { return op.traits.stateful && op.attrs && op.attrs->find("seed2") >= 0; }
 
 }  // namespace
 
@@ -80,6 +84,7 @@ Node& Graph::add(const Op& op, AttrsRef attrs, std::vector<Value> inputs, int nu
   n.results.resize(static_cast<size_t>(num_results));
   n.id = static_cast<int>(nodes_.size() - 1);
   n.name = names_.make(scoped_name(op.name));
+  if (draws(op)) n.stream = std::make_shared<RandomStream>();
   return n;
 }
 
@@ -105,6 +110,7 @@ Node& Graph::append(const Node& like, std::vector<Value> inputs, std::vector<Nod
   Node& n = nodes_.emplace_back();
   n.op = like.op;
   if (like.op->attrs) n.attrs = Attrs(*like.op->attrs, like.attrs);
+  n.stream = like.stream;
   n.inputs = std::move(inputs);
   n.controls = std::move(controls);
   n.results = like.results;

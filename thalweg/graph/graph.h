@@ -2,6 +2,7 @@
 #pragma once
 #include <cstring>
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,10 @@
 #include "thalweg/core/unique_names.h"
 #include "thalweg/graph/where.h"
 #include "thalweg/ops/op.h"
+
+namespace thalweg {
+class RandomStream;
+}
 
 namespace thalweg::graph {
 
@@ -40,6 +45,7 @@ struct Node {
   std::vector<Shape> dims = {};  // where results are vectors of integers: what is known of the dimensions they hold
   std::string name = {};
   Tensor constant = {};
+  std::shared_ptr<RandomStream> stream = {};  // of an op that draws random numbers: goes on from run to run
   int id = 0;        // nodes are in program order
   Where where = {};  // in the program that was traced
 

@@ -13,6 +13,7 @@ struct PlanStep {
   const Op* op;
   AttrsRef attrs;
   const Node* node;
+  RandomStream* stream = nullptr;  // what its kernel draws from
   uint32_t first_input, num_inputs;
   uint32_t first_output, num_outputs;
   uint32_t first_dead, num_dead;  // values that nobody reads afterwards

@@ -1,9 +1,11 @@
 #include "thalweg/graph/paths.h"
 
 #include <algorithm>
+#include <optional>
 #include <ranges>
 
 #include "thalweg/core/error.h"
+#include "thalweg/core/seed.h"
 #include "thalweg/graph/extraction.h"
 #include "thalweg/graph/passes/pass.h"
 #include "thalweg/graph/path_tracer.h"
@@ -27,6 +29,8 @@ Tensor PathValues::at(Value v) {
 void PathValues::compute(const Node& n) {
   std::vector<Tensor> held;
   for (const Value& v : n.inputs) held.push_back(at(v));
+  std::optional<RandomStreamScope> stream;
+  if (n.stream) stream.emplace(*n.stream);
   std::vector<Tensor> results =
       apply_list(*n.op, std::vector<TensorRef>(held.begin(), held.end()), n.attrs, static_cast<int>(n.results.size()));
   for (size_t i = 0; i < results.size(); ++i) put({const_cast<Node*>(&n), static_cast<int>(i)}, std::move(results[i]));

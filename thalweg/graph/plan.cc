@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "thalweg/core/error.h"
+#include "thalweg/core/seed.h"
 #include "thalweg/graph/plan_frame.h"
 #include "thalweg/graph/profiler.h"
 #include "thalweg/graph/run_state.h"
@@ -118,6 +120,7 @@ void Plan::add_step(const Node& n) {
   s.first_output = first_slots_[static_cast<size_t>(n.id)];
   s.num_outputs = static_cast<uint32_t>(n.results.size());
   s.infer = !is_static(n);
+  s.stream = n.stream.get();
   calls_functions_ |= n.op->follow != nullptr;
   most_inputs_ = std::max(most_inputs_, s.num_inputs);
 }
@@ -217,6 +220,9 @@ inline void Plan::run_step(const PlanStep& s, TensorImpl** slots) const {
   std::span<const TensorRef> in(reinterpret_cast<const TensorRef*>(inputs), s.num_inputs);
   std::span<TensorImpl*> out(slots + s.first_output, s.num_outputs);
   if (s.fresh) make_fresh(s, out);
+  std::optional<RandomStreamScope> stream;
+  if (s.stream) [[unlikely]]
+    stream.emplace(*s.stream);
   const bool inspected = detail::inspected.load(std::memory_order_relaxed) != 0;  // looks at all outputs
   if (!large) {  // everything lies in the blocks: nothing to allocate, and nothing to gain from flushing denormals
     s.op->kernel.run(KernelCall(*s.op, in, s.attrs, out));

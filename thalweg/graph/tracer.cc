@@ -21,13 +21,19 @@ FunctionAttr called_by(const Node& n) {
 
 GraphTracer* current_tracer() { return static_cast<GraphTracer*>(thread_state.tracer); }
 
-Tracing::Tracing(GraphTracer* tracer) : names_(tracer->graph().names()), before_(thread_state) {
+Tracing::Tracing(GraphTracer* tracer)
+    : names_(tracer->graph().names()), seeds_(tracer->seeds()), before_(thread_state) {
   thread_state.tracer = tracer;
   thread_state.reveal = nullptr;
 }
 Tracing::~Tracing() {
   thread_state.tracer = before_.tracer;
   thread_state.reveal = before_.reveal;
+}
+
+GraphTracer::GraphTracer(GraphTracer* outer) : outer_(outer) {
+  seeds_.global_seed = outer ? outer->seeds_.global_seed : seed_state().global_seed();
+  if (outer) graph_.jit_compile = outer->graph_.jit_compile;
 }
 
 Tensor GraphTracer::argument(DType dtype, const Shape& shape, const std::string& name) {

@@ -5,6 +5,7 @@
 
 #include "thalweg/autodiff/tape.h"
 #include "thalweg/core/name_scope.h"
+#include "thalweg/core/seed.h"
 #include "thalweg/core/thread_state.h"
 #include "thalweg/graph/graph.h"
 #include "thalweg/graph/traced.h"
@@ -17,9 +18,7 @@ namespace thalweg::graph {
 class GraphTracer : public Tracer {
  public:
   /// `outer` is the tracer of the function inside which this one is traced.
-  explicit GraphTracer(GraphTracer* outer) : outer_(outer) {
-    if (outer) graph_.jit_compile = outer->graph_.jit_compile;
-  }
+  explicit GraphTracer(GraphTracer* outer);
 
   void add(const Op& op, std::span<const TensorRef> in, AttrsRef attrs, std::span<TensorImpl* const> out) override;
   Shape known_dims(const TensorImpl& vector) const override;
@@ -44,6 +43,7 @@ class GraphTracer : public Tracer {
   const std::vector<Tensor>& captures() const { return captures_; }
   const std::vector<Node*>& capture_nodes() const { return capture_nodes_; }
   const std::vector<Tensor>& created_variables() const { return created_variables_; }
+  GraphSeeds& seeds() { return seeds_; }
   bool may_create_variables = true;
   std::vector<Node*> controls;  // what nodes that are added now wait for
 
@@ -60,6 +60,7 @@ class GraphTracer : public Tracer {
   Value waiting(Value value);
 
   GraphTracer* outer_;
+  GraphSeeds seeds_;
   std::vector<Tensor> captures_, created_variables_;
   std::vector<Node*> capture_nodes_;
   std::unordered_map<const TensorImpl*, Node*> constants_;            // by the block they hold
@@ -87,6 +88,7 @@ class Tracing {
  private:
   StopRecording stop_;
   GraphNameScope names_;
+  GraphSeedsScope seeds_;
   ThreadState before_;
 };
 

@@ -82,9 +82,14 @@ template <class F> void for_each_input(const Op& op, std::span<const TensorRef> 
     for (size_t n = arg.is_list() ? each : 1; n; --n, ++i) f(arg, i, in[i].p);
 }
 
+// As in TensorFlow: a wrong dtype is a TypeError while a graph is made, and an InvalidArgumentError of an op that runs.
+[[noreturn]] void refuse_type(const std::string& why) {
+  if (thread_state.tracer) throw TypeError(why);
+  throw InvalidArgumentError(why);
+}
 [[noreturn]] void refuse_dtype(const Op& op, const Arg& arg, DType got, TypeSet allowed) {
-  throw InvalidArgumentError(std::string(op.name) + ": " + arg.name + " cannot be " + std::string(name_of(got)) +
-                             "; it must be one of " + to_string(allowed) + ". Convert it with tf.cast.");
+  refuse_type(std::string(op.name) + ": " + arg.name + " cannot be " + std::string(name_of(got)) +
+              "; it must be one of " + to_string(allowed) + ". Convert it with tf.cast.");
 }
 
 // The full check: every input against the signature, type attributes bound once.
@@ -104,9 +109,9 @@ void check_types(const Op& op, std::span<const TensorRef> in) {
       if (attr.name != arg.type_attr) continue;
       if (!attr.allowed.has(t->dtype)) refuse_dtype(op, arg, t->dtype, attr.allowed);
       if (bound[k].by && bound[k].dtype != t->dtype && !arg.mixed)
-        throw InvalidArgumentError(std::string(op.name) + ": " + arg.name + " is " + std::string(name_of(t->dtype)) +
-                                   " but " + bound[k].by->name + " is " + std::string(name_of(bound[k].dtype)) +
-                                   "; they must have the same dtype. Convert one of them with tf.cast.");
+        refuse_type(std::string(op.name) + ": " + arg.name + " is " + std::string(name_of(t->dtype)) + " but " +
+                    bound[k].by->name + " is " + std::string(name_of(bound[k].dtype)) +
+                    "; they must have the same dtype. Convert one of them with tf.cast.");
       if (!bound[k].by) bound[k] = {t->dtype, &arg};
     }
   });

@@ -5,6 +5,7 @@
 
 #include "thalweg/core/convert.h"
 #include "thalweg/core/error.h"
+#include "thalweg/core/thread_state.h"
 
 namespace thalweg {
 namespace {
@@ -137,8 +138,9 @@ std::string Geometry::along(int i, int64_t length, int64_t size, Along& result) 
     return "";
   }
   int64_t slack = length + before_[i] + after_[i] - reach + stride;
-  result.count = slack / stride;  // toward 0, so that a window may be a little too large
-  if (result.count < 0)
+  result.count = slack / stride;  // toward 0, so that a window may be a little too large where an op runs
+  const bool too_large_to_trace = thread_state.tracer && slack < stride;
+  if (result.count < 0 || too_large_to_trace)
     return "a window that reaches over " + std::to_string(reach) + " elements does not fit the input, which has " +
            std::to_string(length) + " of them in dimension " + std::to_string(axis(i)) + " with padding " +
            std::to_string(before_[i]) + " and " + std::to_string(after_[i]);

@@ -9,10 +9,14 @@
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/broadcasting.h"
 #include "thalweg/ops/casting.h"
+#include "thalweg/ops/diagonals.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/infer.h"
 #include "thalweg/ops/integers.h"
+#include "thalweg/ops/joining.h"
+#include "thalweg/ops/math.h"
+#include "thalweg/ops/parameter.h"
 #include "thalweg/ops/reduction.h"
 #include "thalweg/ops/shaping.h"
 #include "thalweg/ops/variants.h"
@@ -242,6 +246,8 @@ Tensor convert_to_tensor(const TensorLike& value, const ConvertToTensorOptions& 
       return strengthen(given, options.dtype_hint);
     } catch (const TypeError&) {
       return value.own();  // a hint is no demand
+    } catch (const ValueError&) {
+      return value.own();
     }
   }
   return value.own();
@@ -273,21 +279,50 @@ Tensor ones_like(const TensorLike& input, const LikeOptions& options) {
   return fill(shape(input), one_of(options.dtype));
 }
 
-Tensor one_hot(const TensorLike& indices, const TensorLike& depth, const OneHotOptions& options) {
+namespace {
+
+// Where only numbers are given, they take the dtype that is asked for.
+struct OneHotValues {
+  Parameter on_value = {};
+  Parameter off_value = {};
+  std::optional<int64_t> axis = {};
+  DType dtype = DType::invalid;
+};
+
+// A depth past 32 bits has no place in the record, whose depth is int32: it is refused instead of cut.
+Tensor depth_of(const TensorLike& depth) {
+  Tensor length = index_tensor(depth);
+  if (length.dtype() != DType::int64) return length;
+  const bool known = !length.is_symbolic() && length.rank() == 0;
+  if (int64_t value = known ? length.item<int64_t>() : 0; value != static_cast<int32_t>(value))
+    throw InvalidArgumentError("one_hot: a depth of " + length.str() + " is too large: it must be below 2^31");
+  return cast(length, DType::int32);
+}
+
+Tensor value_in(const Parameter& given, DType dtype) {
+  if (given.tensor().impl()->weak == Weak::strong) return given.tensor();
+  return convert_to_tensor(given.tensor(), {.dtype_hint = dtype});
+}
+
+Tensor make_one_hot(const TensorLike& indices, const TensorLike& depth, const OneHotValues& options) {
   DType dtype = options.dtype;
-  if (dtype == DType::invalid)
-    dtype = options.on_value.defined()    ? options.on_value.dtype()
-            : options.off_value.defined() ? options.off_value.dtype()
-                                          : DType::float32;
-  Tensor on = options.on_value.defined() ? options.on_value : one_of(dtype);
-  Tensor off = options.off_value.defined() ? options.off_value : zero_of(dtype);
+  Tensor on, off;
+  if (options.on_value.given()) on = value_in(options.on_value, dtype);
+  if (options.off_value.given()) off = value_in(options.off_value, dtype);
+  if (dtype == DType::invalid) dtype = on.defined() ? on.dtype() : off.defined() ? off.dtype() : DType::float32;
+  if (!on.defined()) on = one_of(dtype);
+  if (!off.defined()) off = zero_of(dtype);
   if (on.dtype() != dtype || off.dtype() != dtype)
     throw TypeError("one_hot: on_value is " + std::string(name_of(on.dtype())) + ", off_value " +
                     std::string(name_of(off.dtype())) + ", dtype " + std::string(name_of(dtype)) +
                     "; they must be the same");
-  Tensor length = index_tensor(depth);
-  if (length.dtype() == DType::int64) length = cast(length, DType::int32);
-  return apply1(OneHot, {indices, length, on, off}, OneHotAttrs{options.axis.value_or(-1)});
+  return apply1(OneHot, {indices, depth_of(depth), on, off}, OneHotAttrs{options.axis.value_or(-1)});
+}
+
+}  // namespace
+
+Tensor one_hot(const TensorLike& indices, const TensorLike& depth, const OneHotOptions& options) {
+  return make_one_hot(indices, depth, {options.on_value, options.off_value, options.axis, options.dtype});
 }
 
 Tensor eye(int64_t num_rows, const EyeOptions& options) {
@@ -295,12 +330,48 @@ Tensor eye(int64_t num_rows, const EyeOptions& options) {
   if (num_rows < 0 || columns < 0)
     throw InvalidArgumentError("eye: a matrix of " + std::to_string(num_rows) + " rows and " + std::to_string(columns) +
                                " columns");
+  const Shape shape_of_one{num_rows, columns};
+  constexpr int64_t vast = int64_t{1} << 36;
+  if (int64_t count = shape_of_one.num_elements(); count < 0 || count > vast)
+    return zeros(shape_of_one, {.dtype = options.dtype});
   Tensor matrix = one_hot(range(num_rows), columns, {.dtype = options.dtype});
   if (options.batch_shape.empty()) return matrix;
   std::vector<int64_t> shape = options.batch_shape;
   shape.insert(shape.end(), {num_rows, columns});
   return broadcast_to(matrix, shape);
 }
+
+namespace {
+
+struct EyeTensors {
+  Parameter num_columns = {};
+  Parameter batch_shape = {};
+  DType dtype = DType::float32;
+};
+
+// Python's eye, whose sizes may be tensors that are not known yet.
+Tensor make_eye(const TensorLike& num_rows, const EyeTensors& options) {
+  Tensor rows = index_tensor(num_rows);
+  Tensor columns = options.num_columns.given() ? index_tensor(options.num_columns.tensor()) : rows;
+  Tensor batch = options.batch_shape.given() ? index_tensor(options.batch_shape.tensor()) : Tensor();
+  auto known = [](const Tensor& t) { return !t.defined() || !t.is_symbolic(); };
+  if (known(rows) && known(columns) && known(batch)) {
+    EyeOptions sizes{.num_columns = columns.item<int64_t>(), .dtype = options.dtype};
+    if (batch.defined())
+      for (int64_t dim : cast(batch, int64).span<int64_t>()) sizes.batch_shape.push_back(dim);
+    return eye(rows.item<int64_t>(), sizes);
+  }
+  auto dims = [&](const std::vector<Tensor>& last) {
+    std::vector<Tensor> parts;
+    if (batch.defined()) parts.push_back(cast(batch, int64));
+    for (const Tensor& t : last) parts.push_back(reshape(cast(t, int64), {1}));
+    return concat(parts, 0);
+  };
+  Tensor zeros = fill(dims({rows, columns}), zero_of(options.dtype));
+  return linalg::set_diag(zeros, fill(dims({minimum(cast(rows, int64), cast(columns, int64))}), one_of(options.dtype)));
+}
+
+}  // namespace
 
 std::vector<Tensor> meshgrid(const std::vector<Tensor>& args, const MeshgridOptions& options) {
   if (options.indexing != "xy" && options.indexing != "ij")
@@ -329,9 +400,9 @@ const FunctionDef* const functions[] = {
     &define_function<zeros_like>({"zeros_like"}, {"input"}),
     &define_function<ones_like>({"ones_like"}, {"input"}),
     &define_function<fill>({"fill"}, {"dims", "value"}),
-    &define_function<eye>({"eye", "linalg.eye"}, {"num_rows"}),
+    &define_function<make_eye>({"eye", "linalg.eye"}, {"num_rows"}),
     &define_function<meshgrid>({"meshgrid"}, {"args"}),
-    &define_function<one_hot>({"one_hot"}, {"indices", "depth"}),
+    &define_function<make_one_hot>({"one_hot"}, {"indices", "depth"}),
 };
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include "thalweg/ops/indexed_slices.h"
 
 #include "thalweg/core/error.h"
+#include "thalweg/ops/casting.h"
 #include "thalweg/ops/gather.h"
 #include "thalweg/ops/joining.h"
 #include "thalweg/ops/math.h"
@@ -27,7 +28,12 @@ Tensor add_gradients(Tensor&& x, const Tensor& y) {
   if (x.dtype() == DType::variant) return add_n(std::vector{x, y});
   if (!is_indexed_slices(x) || !is_indexed_slices(y)) return std::move(x) + y;
   const IndexedSlices &a = indexed_slices(x), &b = indexed_slices(y);
-  return IndexedSlices{concat(std::vector{a.values, b.values}, 0), concat(std::vector{a.indices, b.indices}, 0),
+  Tensor rows = a.indices, more = b.indices;
+  if (rows.dtype() != more.dtype()) {  // one table, gathered with indices of both types
+    rows = cast(rows, DType::int64);
+    more = cast(more, DType::int64);
+  }
+  return IndexedSlices{concat(std::vector{a.values, b.values}, 0), concat(std::vector{rows, more}, 0),
                        a.dense_shape.defined() ? a.dense_shape : b.dense_shape};
 }
 

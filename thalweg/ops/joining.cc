@@ -211,6 +211,7 @@ Tensor concat(const std::vector<Tensor>& values, const TensorLike& axis) {
 }
 
 Tensor stack(const std::vector<Tensor>& values, const StackOptions& options) {
+  if (values.empty() && (options.axis == 0 || options.axis == -1)) return Tensor::empty(DType::float32, {0});
   return apply_values(Pack, values, {}, PackAttrs{options.axis});
 }
 

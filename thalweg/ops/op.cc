@@ -1,5 +1,6 @@
 #include "thalweg/ops/op.h"
 
+#include <algorithm>
 #include <map>
 #include <stdexcept>
 
@@ -117,8 +118,8 @@ std::vector<int64_t> read_values(const TensorImpl* t) {
   return values;
 }
 
-[[noreturn]] void fail_op(const Op& op, std::span<const TensorRef> in, const std::string& why) {
-  throw InvalidArgumentError(std::string(op.name) + ": " + why + " (inputs: " + describe_inputs(in) + ")");
+std::string failure(const Op& op, std::span<const TensorRef> in, const std::string& why) {
+  return std::string(op.name) + ": " + why + " (inputs: " + describe_inputs(in) + ")";
 }
 
 }  // namespace
@@ -232,7 +233,14 @@ DType InferCall::find_result_dtype(int i) const {
   fail("cannot tell the dtype of " + arg.name);
 }
 
-void InferCall::fail(const std::string& why) const { fail_op(op, in_, why); }
+// As in TensorFlow, a graph that cannot be made is a ValueError, and what a running op refuses an InvalidArgumentError.
+void InferCall::fail(const std::string& why) const {
+  const bool symbolic = thread_state.tracer || std::any_of(in_.begin(), in_.end(), [](const TensorRef& t) {
+                          return t.p && t.p->form == Form::symbolic;
+                        });
+  if (symbolic) throw ValueError(failure(op, in_, why));
+  throw InvalidArgumentError(failure(op, in_, why));
+}
 
 void InferCall::require_rank(int i, int rank) const {
   if (shape(i).has_rank() && shape(i).rank() != rank)
@@ -294,6 +302,6 @@ void KernelCall::adopt(int i, const Tensor& value) const {
   show_memory(o, value.impl());
 }
 
-void KernelCall::fail(const std::string& why) const { fail_op(op, in_, why); }
+void KernelCall::fail(const std::string& why) const { throw InvalidArgumentError(failure(op, in_, why)); }
 
 }  // namespace thalweg

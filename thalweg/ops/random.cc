@@ -264,6 +264,10 @@ Tensor shifted_normal(const Op& op, const TensorLike& shape, const NormalOptions
 }  // namespace
 
 void set_seed(int64_t seed) { seed_state().set_global_seed(seed); }
+namespace {
+// Python's, where None returns to seeds that nobody can predict.
+void set_or_drop_seed(const std::optional<int64_t>& seed) { seed_state().set_global_seed(seed); }
+}  // namespace
 
 Tensor uniform(const TensorLike& shape, const UniformOptions& options) {
   check_dtype("random.uniform", options.dtype, float_types | index_types);
@@ -324,7 +328,7 @@ Tensor poisson(const TensorLike& shape, const TensorLike& lam, const PoissonOpti
 
 namespace {
 const FunctionDef* const functions[] = {
-    &define_function<set_seed>({"random.set_seed"}, {"seed"}),
+    &define_function<set_or_drop_seed>({"random.set_seed"}, {"seed"}),
     &define_function<uniform>({"random.uniform"}, {"shape"}),
     &define_function<normal>({"random.normal"}, {"shape"}),
     &define_function<truncated_normal>({"random.truncated_normal"}, {"shape"}),

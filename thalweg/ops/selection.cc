@@ -12,6 +12,7 @@
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/infer.h"
+#include "thalweg/ops/parameter.h"
 
 namespace thalweg {
 namespace {
@@ -243,13 +244,13 @@ Tensor where(const Tensor& condition) { return apply1(Where, {condition}); }
 namespace {
 
 struct WhereOptions {
-  Tensor x = {};
-  Tensor y = {};
+  Parameter x = {};
+  Parameter y = {};
 };
 // Python's one `where` for both.
 Tensor where_or_select(const Tensor& condition, const WhereOptions& options) {
-  if (options.x.defined() != options.y.defined()) throw ValueError("where: x and y must both be given, or neither");
-  return options.x.defined() ? where(condition, options.x, options.y) : where(condition);
+  if (options.x.given() != options.y.given()) throw ValueError("where: x and y must both be given, or neither");
+  return options.x.given() ? where(condition, options.x.tensor(), options.y.tensor()) : where(condition);
 }
 const FunctionDef* const functions[] = {&define_function<where_or_select>({"where"}, {"condition"})};
 

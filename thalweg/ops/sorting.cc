@@ -23,13 +23,14 @@
 namespace thalweg {
 namespace {
 
-// An unsigned number that grows with the value; both zeros are one, and NaN counts as larger than any number.
+// An unsigned number that grows with the value; both zeros are one. NaN counts as less than any number, so that it comes
+// last in falling order; sort turns the signs for rising order, where it then comes last too, as in NumPy.
 template <class T> uint64_t rank_of(T value) {
   if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
     return rank_of(static_cast<float>(value));
   } else if constexpr (std::is_floating_point_v<T>) {
     using U = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
-    if (value != value) return static_cast<U>(~U{});
+    if (value != value) return 0;
     U bits = __builtin_bit_cast(U, value == T(0) ? T(0) : value), sign = U{1} << (8 * sizeof(T) - 1);
     return bits & sign ? static_cast<U>(~bits) : static_cast<U>(bits | sign);
   } else if constexpr (std::is_signed_v<T>) {

@@ -74,6 +74,7 @@ nb::object make_record(PyObject* type, std::vector<nb::object> values) {
   nb::object tuple = owned(PyTuple_New(static_cast<Py_ssize_t>(values.size())));
   for (size_t i = 0; i < values.size(); ++i)
     PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), values[i].release().ptr());
+  if (type == plain_tuple()) return tuple;
   return owned(PyObject_CallObject(type, tuple.ptr()));
 }
 
@@ -85,7 +86,8 @@ nb::object make_list(std::vector<Tensor> tensors) {
 }
 
 PyTypeObject* make_callable_type(const char* name, size_t size, size_t call_offset, destructor drop, reprfunc show,
-                                 PyGetSetDef* attributes) {
+                                 PyGetSetDef* attributes, PyCFunction reduce) {
+  auto* methods = new PyMethodDef[2]{{"__reduce__", reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
   PyMemberDef members[] = {
       {"__vectorcalloffset__", T_PYSSIZET, static_cast<Py_ssize_t>(call_offset), READONLY, nullptr},
       {nullptr, 0, 0, 0, nullptr},
@@ -94,6 +96,7 @@ PyTypeObject* make_callable_type(const char* name, size_t size, size_t call_offs
       {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
       {Py_tp_members, members},
       {Py_tp_getset, attributes},
+      {Py_tp_methods, methods},
       {Py_tp_dealloc, reinterpret_cast<void*>(drop)},
       {Py_tp_repr, reinterpret_cast<void*>(show)},
       {0, nullptr},

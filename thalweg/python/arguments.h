@@ -39,12 +39,15 @@ PyObject* from_attr_value(const AttrValue& value);
 
 /// `TopKV2(values=..., indices=...)`: the named tuple type of several results (borrowed; made once per name).
 PyObject* record_type(const std::string& name, const std::vector<std::string>& fields);
+/// What makes a tuple of a list of values, as `record_type` does a named one (borrowed).
+inline PyObject* plain_tuple() { return reinterpret_cast<PyObject*>(&PyTuple_Type); }
 /// A named tuple or a plain list of the values; takes the references.
 nb::object make_record(PyObject* type, std::vector<nb::object> values);
 nb::object make_list(std::vector<Tensor> tensors);
 
-/// A Python type whose objects are callables of this layout: PyObject_HEAD, then `vectorcallfunc call`.
+/// A Python type whose objects are callables of this layout: PyObject_HEAD, then `vectorcallfunc call`. `reduce` gives
+/// the name by which copies and pickles find them.
 PyTypeObject* make_callable_type(const char* name, size_t size, size_t call_offset, destructor drop, reprfunc show,
-                                 PyGetSetDef* attributes);
+                                 PyGetSetDef* attributes, PyCFunction reduce);
 
 }  // namespace thalweg::python

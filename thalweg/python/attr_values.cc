@@ -74,7 +74,11 @@ bool is_whole(PyObject* value) {
   return PyIndex_Check(value);
 }
 
-int64_t to_integer(PyObject* value, const char* name) {
+int64_t to_integer(PyObject* value, const char* name, Strictness strictness = Strictness::raw_op) {
+  if (strictness == Strictness::function && PyFloat_CheckExact(value)) {  // seed=124.0
+    const double real = PyFloat_AS_DOUBLE(value);
+    if (real == std::nearbyint(real) && std::abs(real) < 0x1p53) return static_cast<int64_t>(real);
+  }
   if (!PyIndex_Check(value)) refuse(AttrKind::integer, name, value);
   nb::object number = owned(PyNumber_Index(value));
   long long result = PyLong_AsLongLong(number.ptr());
@@ -193,7 +197,7 @@ AttrValue to_attr_value(PyObject* value, const MemberType& type, const char* nam
     case AttrKind::boolean:
       return to_bool(value, name, strictness);
     case AttrKind::integer:
-      return to_integer(value, name);
+      return to_integer(value, name, strictness);
     case AttrKind::real:
       return to_real(value, name);
     case AttrKind::text:

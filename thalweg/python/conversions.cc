@@ -154,6 +154,11 @@ template <class F> PyCFunction c_function(F function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
 
+PyObject* use_conversions(PyObject*, PyObject*) {
+  has_conversions = true;
+  Py_RETURN_NONE;
+}
+
 PyMethodDef functions[] = {
     {"constant", c_function(constant), METH_FASTCALL | METH_KEYWORDS,
      "constant(value, dtype=None, shape=None, name='Const')\n--\n\nA tensor with this value. Numbers are float32 and "
@@ -162,6 +167,7 @@ PyMethodDef functions[] = {
      "convert_to_tensor(value, dtype=None, dtype_hint=None, name=None)\n--\n\nThe value as a tensor; a tensor comes "
      "back as it is. A dtype_hint is used where the value allows it."},
     {"is_tensor", is_tensor_function, METH_O, "is_tensor(x, /)\n--\n\nWhether x is a tensor, or a variable."},
+    {"use_conversions", use_conversions, METH_NOARGS, "From now on objects are converted by the hook `conversion`."},
     {"rebuild", rebuild_function, METH_VARARGS, "A tensor from its pickled parts."},
 };
 

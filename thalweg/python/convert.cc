@@ -44,6 +44,12 @@ Tensor scalar_tensor(PyObject* object, Kind kind) {
   }
 }
 
+// By what tf.register_tensor_conversion_function was told of its class; an undefined tensor where it was told nothing.
+Tensor registered(PyObject* object) {
+  nb::object made = owned(PyObject_CallOneArg(hook(Hook::conversion), object));
+  return is_tensor(made.ptr()) ? tensor_of(made.ptr()) : Tensor();
+}
+
 // Objects of other classes: those that know how to be a tensor, then those that know how to be an array.
 Tensor from_protocol(PyObject* object) {
   static PyObject* tf_tensor = PyUnicode_InternFromString("__tf_tensor__");
@@ -88,6 +94,7 @@ Tensor convert_weak(PyObject* object, const Tensor& weak, DType dtype) {
   bool soft = weak.impl()->weak == Weak::soft;
   if (!soft && weak.size() == 0 && dtype != resource && dtype != variant)
     return Tensor::empty(dtype, weak.shape());  // [] is of any kind
+  if (!soft && is_integer(from) && is_integer(dtype)) return strengthen(weak, dtype);  // refuses what does not fit
   bool castable = soft ? plain_types.has(from) && plain_types.has(dtype) : literal_fits(from, dtype);
   if (from != dtype && !castable) refuse_dtype(object, dtype);
   return from == dtype ? strengthen(weak, dtype) : cast_to(weak, dtype);
@@ -137,6 +144,20 @@ void refuse_none(const std::string& callable, const std::string& argument) {
                               "Tensor.");
 }
 
+bool has_conversions = false;
+
+Tensor value_of_own_variable(PyObject* variable) {
+  if (has_conversions)
+    if (Tensor made = registered(variable); made.defined()) return made;
+  for (const char* name : {"_dense_var_to_tensor", "read_value", "value"}) {
+    nb::object method = nb::getattr(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(variable))), name, nb::none());
+    if (!PyFunction_Check(method.ptr())) continue;  // those that are not written in Python read what is not there
+    nb::object value = owned(PyObject_CallOneArg(method.ptr(), variable));
+    if (is_tensor(value.ptr())) return tensor_of(value.ptr());
+  }
+  throw ValueError("this variable has no value yet: its __init__ has not run");
+}
+
 Tensor weak_tensor(PyObject* object) {
   if (is_tensor(object)) return tensor_of(object);
   if (is_variable(object)) return value_of_variable(object);
@@ -149,6 +170,8 @@ Tensor weak_tensor(PyObject* object) {
     if ((thread_state.recorder || thread_state.tracer) && holds_tensors(object)) return packed(object);
     return read_list(object);
   }
+  if (has_conversions)
+    if (Tensor made = registered(object); made.defined()) return made;
   bool knows = PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__tf_tensor__") ||
                PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__array__");
   if (!knows && is_list(object)) return read_list(object);

@@ -30,6 +30,11 @@ inline TensorImpl* borrow_natural(PyObject* object, Tensor& held) {
 /// The tensors of a list argument; a tensor is a list along its first axis.
 std::vector<Tensor> tensor_list(PyObject* object, bool weak, const char* who, const char* name);
 
+/// Whether tf.register_tensor_conversion_function was called.
+extern bool has_conversions;
+/// The value of an object whose class derives from tf.Variable and keeps its value in its own way.
+Tensor value_of_own_variable(PyObject* variable);
+
 /// packing.cc: lists with tensors among them, while a tape listens: a stack, so that gradients find their way through.
 bool holds_tensors(PyObject* list);
 Tensor packed(PyObject* list);

@@ -17,6 +17,7 @@ struct FunctionPlan {
   size_t num_options = 0;
   int name_slot = -1;       // where `name` is no option of its own
   bool takes_rest = false;  // the last parameter is called args: it takes any number of positional arguments
+  PyObject* alone = nullptr;  // whether one value may stand for its list: True for a tensor, False for any (borrowed)
   PyObject* record = nullptr;
   std::unique_ptr<TensorArguments> kept;  // where all parameters are single tensors
 };
@@ -47,6 +48,7 @@ std::unique_ptr<FunctionPlan> make_plan(const FunctionDef& def) {
   bool tensors_alone = std::all_of(def.params.begin(), def.params.end(), [](const Param& param) {
     return param.kind == ParamKind::tensor || param.kind == ParamKind::tensor_like;
   });
+  plan->alone = PyDict_GetItemString(hook(Hook::single_values), def.names[0].c_str());
   if (tensors_alone && def.params.size() <= TensorArguments::most) plan->kept = std::make_unique<TensorArguments>();
   if (!has_name) {
     plan->name_slot = static_cast<int>(p.names.size());
@@ -86,14 +88,24 @@ PyObject* make_results(PyFunction* self, Results& results) {
       break;
   }
   FunctionPlan& plan = plan_of(self);
-  if (!plan.record) plan.record = record_type(record_name(def), {def.result_names.begin(), def.result_names.end()});
   std::vector<nb::object> values;
   for (Tensor& t : results.many) values.push_back(nb::steal(wrap(std::move(t))));
+  if (!plan.record) {
+    std::string name = record_name(def);
+    plan.record = name == "tuple" ? plain_tuple() : record_type(name, {def.result_names.begin(), def.result_names.end()});
+  }
   return make_record(plan.record, std::move(values)).release().ptr();
 }
 
+// concat(x, 0): one value where a list is expected, which is not taken apart.
+bool stands_alone(const FunctionPlan& plan, PyObject* value) {
+  if (!plan.alone || PyList_Check(value) || PyTuple_Check(value)) return false;
+  return plan.alone == Py_False || is_tensor_or_variable(value);
+}
+
 // One parameter's argument; true when its tensors are much work.
-bool read_argument(const FunctionDef& def, size_t i, PyObject* value, Argument& argument, Tensor& held) {
+bool read_argument(const FunctionDef& def, const FunctionPlan& plan, size_t i, PyObject* value, Argument& argument,
+                   Tensor& held) {
   const Param& param = def.params[i];
   switch (param.kind) {
     case ParamKind::tensor:
@@ -106,7 +118,9 @@ bool read_argument(const FunctionDef& def, size_t i, PyObject* value, Argument& 
       argument.tensor = borrow_weak(value, held);
       return is_heavy(argument.tensor);
     case ParamKind::tensors:
-      argument.tensors = tensor_list(value, false, last_part(def.names[0]).c_str(), param.name.c_str());
+      if (stands_alone(plan, value)) argument.tensors = {natural_tensor(value)};
+      else
+        argument.tensors = tensor_list(value, false, last_part(def.names[0]).c_str(), param.name.c_str());
       return std::any_of(argument.tensors.begin(), argument.tensors.end(),
                          [](const Tensor& t) { return is_heavy(t.get()); });
     case ParamKind::value:
@@ -122,7 +136,7 @@ PyObject* run(PyFunction* self, PyObject* const* slots, Argument* arguments, Ten
   const FunctionDef& def = *self->def;
   FunctionPlan& plan = *self->plan;
   bool heavy = false;
-  for (size_t i = 0; i < plan.num_params; ++i) heavy |= read_argument(def, i, slots[i], arguments[i], held[i]);
+  for (size_t i = 0; i < plan.num_params; ++i) heavy |= read_argument(def, plan, i, slots[i], arguments[i], held[i]);
   Attrs kept;
   const void* options = def.options ? def.options->defaults : nullptr;
   for (size_t i = 0; i < plan.num_options; ++i) {
@@ -228,6 +242,8 @@ PyObject* text(const std::string& s) {
   return PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size()));
 }
 PyObject* get_name(PyObject* self, void*) { return text(last_part(def_of(self).names[0])); }
+// By its name: copies and pickles of a function are the function.
+PyObject* reduce(PyObject* self, PyObject*) { return get_name(self, nullptr); }
 PyObject* get_module(PyObject* self, void*) {
   const std::string& name = def_of(self).names[0];
   size_t dot = name.rfind('.');
@@ -258,7 +274,7 @@ PyGetSetDef attributes[] = {
 
 void define_function_calls(nb::module_& module) {
   function_type = make_callable_type("thalweg.PublicFunction", sizeof(PyFunction), offsetof(PyFunction, call),
-                                     drop_function, show, attributes);
+                                     drop_function, show, attributes, reduce);
   module.def(
       "functions",
       [] {

@@ -198,6 +198,12 @@ void define_functions(nb::module_& module) {
   module.def("get_jit", config::optimizer::get_jit);
   module.def("set_optimizer_option",
              [](const std::string& name, bool value) { config::optimizer::set_experimental_options({{name, value}}); });
+  module.def("known_dims", [](nb::handle vector) {
+    const Tensor& t = tensor_of(vector.ptr());
+    return nb::steal(wrap_shape(thread_state.tracer && t.rank() == 1 && is_integer(t.dtype())
+                                    ? thread_state.tracer->known_dims(*t.impl())
+                                    : Shape::unknown_rank()));
+  });
   module.def("is_tracing", [] { return thread_state.tracer != nullptr; });
   module.def("cond", [](nb::handle predicate, const nb::callable& then, const nb::callable& otherwise) {
     return wrap_all(graph::cond(natural_tensor(predicate.ptr()), python_body(then), python_body(otherwise)));

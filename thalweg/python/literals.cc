@@ -120,9 +120,13 @@ class ListReader {
     if (first_ == Kind::array) {
       Tensor value = weak_tensor(object);
       for (int64_t dim : value.shape()) shape_.push_back(dim);
+      value_rank_ = value.rank();
+      if (is_whole_array(value)) {  // NumPy's integers in a list are read as Python's
+        first_ = Kind::whole;
+        return;
+      }
       array_dtype_ = value.dtype();
       strength_ = value.impl()->weak;
-      value_rank_ = value.rank();
     } else if (first_ == Kind::none) {
       Tensor value = weak_tensor(object);  // an object that knows how to be a tensor; throws for others
       for (int64_t dim : value.shape()) shape_.push_back(dim);
@@ -131,6 +135,10 @@ class ListReader {
       strength_ = value.impl()->weak;
       value_rank_ = value.rank();
     }
+  }
+
+  static bool is_whole_array(const Tensor& value) {
+    return value.impl()->weak == Weak::soft && is_integer(value.dtype()) && value.dtype() != uint64;
   }
 
   void read(PyObject* object, int depth) {
@@ -171,6 +179,10 @@ class ListReader {
       become(value_of(object, held).dtype());
       first_ = Kind::array;
       strength_ = Weak::strong;
+    }
+    if (first_ == Kind::whole && kind == Kind::array && is_floating(weak_tensor(object).dtype())) {
+      become(float64);
+      first_ = Kind::real;
     }
     if (first_ == Kind::array || (kind == Kind::array && first_ != Kind::text)) return read_array(object);
     if (first_ == Kind::whole && kind == Kind::real) {

@@ -85,6 +85,8 @@ inline nb::object owned(PyObject* result) { return nb::steal(checked(result)); }
 std::string text_of(nb::handle text);
 /// Python's repr, for messages; long ones are cut.
 std::string repr_of(PyObject* object);
+/// A tensor as `str` or `repr` shows it, by NumPy's print options where they were changed (tensor_type.cc).
+std::string shown(const Tensor& tensor, bool as_repr);
 /// A Python exception of a built-in type.
 [[noreturn]] void raise(PyObject* type, const std::string& message);
 
@@ -116,6 +118,9 @@ enum class Hook {
   variable_enums,
   indexed_slices,
   warn,
+  single_values,  // functions whose list may be one value, and whether only a tensor may stand alone
+  conversion,     // what tf.register_tensor_conversion_function was told, as a function of an object
+  numpy_text,     // how NumPy shows a value where its print options were changed
   count
 };
 PyObject* hook(Hook which);

@@ -242,6 +242,7 @@ nb::dict describe(const Op& op) {
 }
 
 PyObject* get_name(PyObject* self, void*) { return PyUnicode_FromString(op_of(self).name); }
+PyObject* reduce(PyObject* self, PyObject*) { return get_name(self, nullptr); }
 PyObject* get_module(PyObject*, void*) { return PyUnicode_FromString("thalweg.raw_ops"); }
 PyObject* get_doc(PyObject* self, void*) { return PyUnicode_FromString(op_of(self).doc); }
 PyObject* get_signature(PyObject* self, void*) {
@@ -267,7 +268,8 @@ PyGetSetDef attributes[] = {
 }  // namespace
 
 void define_op_calls(nb::module_& module) {
-  op_type = make_callable_type("thalweg.RawOp", sizeof(PyOp), offsetof(PyOp, call), drop_op, show, attributes);
+  op_type = make_callable_type("thalweg.RawOp", sizeof(PyOp), offsetof(PyOp, call), drop_op, show, attributes,
+                               reduce);
   module.def(
       "raw_ops",
       [] {

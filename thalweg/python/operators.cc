@@ -117,6 +117,16 @@ TensorImpl* impl_of(PyObject* object, Tensor& held) {
   return is_variable(object) ? (held = value_of_variable(object)).get() : nullptr;
 }
 
+// Arithmetic with what does not fit the tensor on the left is refused by the op, which knows both dtypes.
+template <Which W> Tensor right_operand(PyObject* right, DType dtype) {
+  if constexpr (W > bit_xor) return operand_like(right, dtype);
+  try {
+    return operand_like(right, dtype);
+  } catch (const TypeError&) {
+    return natural_tensor(right);
+  }
+}
+
 template <Which W> PyObject* binary(PyObject* left, PyObject* right) {
   return guarded([&] {
     if (is_for_models(left, right)) [[unlikely]]
@@ -125,7 +135,7 @@ template <Which W> PyObject* binary(PyObject* left, PyObject* right) {
     TensorImpl *x = impl_of(left, held_left), *y = impl_of(right, held_right);
     DType dtype = (x ? x : y)->dtype;
     if (!x) x = (held_left = operand_like(left, dtype)).get();
-    else if (!y) y = (held_right = operand_like(right, dtype)).get();
+    else if (!y) y = (held_right = right_operand<W>(right, dtype)).get();
     return call(function_of(W, dtype == bool_), x, y);
   });
 }

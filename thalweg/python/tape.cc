@@ -9,6 +9,7 @@
 #include "thalweg/core/indexed_slices.h"
 #include "thalweg/core/variable_resource.h"
 #include "thalweg/core/warning.h"
+#include "thalweg/graph/gradients.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/creation.h"
@@ -208,6 +209,17 @@ void warn_in_python(const char* text) {
   else PyErr_WriteUnraisable(hook(Hook::warn));
 }
 
+nb::list gradients_in_graph(const nb::list& ys, const nb::list& xs, const nb::list& grad_ys, const nb::list& stops,
+                            bool zero) {
+  GradientsOptions options{.unconnected_gradients = unconnected(zero)};
+  for (nb::handle object : grad_ys) options.grad_ys.push_back(to_array(to_gradient(object.ptr())));
+  for (nb::handle object : stops)
+    if (is_tensor(object.ptr())) options.stop_gradients.push_back(tensor_of(object.ptr()));
+  std::vector<Tensor> targets;
+  for (nb::handle object : ys) targets.push_back(natural_tensor(object.ptr()));
+  return wrap_gradients(gradients(targets, sources_of(xs), options));
+}
+
 }  // namespace
 
 void define_tapes(nb::module_& module) {
@@ -220,6 +232,7 @@ void define_tapes(nb::module_& module) {
       .def("gradient", &PyTape::gradient, nb::arg(), nb::arg(), nb::arg().none(), nb::arg())
       .def("jacobian", &PyTape::jacobian)
       .def("batch_jacobian", &PyTape::batch_jacobian);
+  module.def("gradients", gradients_in_graph, "The gradients of tensors of the function that is being traced.");
   module.def("pause_tapes", &autodiff::Log::pause_all, "Holds all tapes of this thread; returns them, to resume.");
   module.def("resume_tapes", &autodiff::Log::resume_all, "Goes on with tapes that pause_tapes held.");
   module.def("record", &record, "Gives results a way back of their own on the tapes that record; returns the results.");

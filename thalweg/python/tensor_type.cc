@@ -41,10 +41,10 @@ PyObject* text_object(const std::string& text) {
   return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace");
 }
 PyObject* tensor_repr(PyObject* self) {
-  return guarded([&] { return text_object(tensor_of(self).repr()); });
+  return guarded([&] { return text_object(shown(tensor_of(self), true)); });
 }
 PyObject* tensor_str(PyObject* self) {
-  return guarded([&] { return text_object(tensor_of(self).str()); });
+  return guarded([&] { return text_object(shown(tensor_of(self), false)); });
 }
 
 PyMemberDef members[] = {
@@ -63,6 +63,15 @@ constexpr const char* doc =
     "A value of any dtype and shape. Tensors are immutable; operators and functions make new ones.";
 
 }  // namespace
+
+std::string shown(const Tensor& tensor, bool as_repr) {
+  if (!tensor.is_symbolic()) {
+    nb::object object = owned(wrap(tensor));
+    nb::object text = owned(PyObject_CallFunction(hook(Hook::numpy_text), "Oi", object.ptr(), as_repr ? 1 : 0));
+    if (!text.is_none()) return text_of(text);
+  }
+  return as_repr ? tensor.repr() : tensor.str();
+}
 
 PyObject* wrap(Tensor tensor) {
   if (!tensor.defined()) return Py_NewRef(Py_None);

@@ -66,7 +66,7 @@ PyObject* show(PyObject* self) {
     std::string shown = "<tf.Variable '" + text_of(owned(PyObject_GetAttrString(self, "name"))) +
                         "' shape=" + r.shape().str() + " dtype=" + std::string(name_of(r.dtype()));
     if (!r.is_initialized()) return text(shown + ", numpy=<unavailable>>");
-    std::string value = r.read().repr();  // `<tf.Tensor: shape=(), dtype=float32, numpy=5.0>`
+    std::string value = python::shown(r.read(), true);  // `<tf.Tensor: shape=(), dtype=float32, numpy=5.0>`
     return text(shown + ", " + value.substr(value.find("numpy=")));
   });
 }
@@ -242,7 +242,11 @@ const Tensor& handle_of(PyObject* variable) {
   return tensor_of(handle);
 }
 
-Tensor value_of_variable(PyObject* variable) { return read_autocast(handle_of(variable)); }
+Tensor value_of_variable(PyObject* variable) {
+  if (!cast(variable)->handle) [[unlikely]]
+    return value_of_own_variable(variable);
+  return read_autocast(handle_of(variable));
+}
 
 PyObject* wrap_variable(const Tensor& handle) {
   auto found = objects().find(handle.get());

@@ -13,5 +13,15 @@ _only_here |= {"TensorProto": _thalweg.TensorProto, "TensorShapeProto": _thalweg
                "Dimension": Dimension}
 
 
+def where(condition, x=None, y=None, name=None):
+    """tf.where as TensorFlow 1 had it: a vector of conditions chooses whole rows of x and y, which have one shape."""
+    if x is None or y is None:
+        return thalweg.where(condition, x, y)
+    condition, x = thalweg.convert_to_tensor(condition), thalweg.convert_to_tensor(x)
+    if condition.shape.rank == 1 and (x.shape.rank or 0) > 1:
+        condition = thalweg.reshape(condition, [-1] + [1] * (x.shape.rank - 1))
+    return thalweg.where(condition, x, y)
+
+
 def __getattr__(name):
     return _only_here[name] if name in _only_here else getattr(thalweg, name)

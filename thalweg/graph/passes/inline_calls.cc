@@ -1,3 +1,4 @@
+#include "thalweg/core/seed.h"
 #include "thalweg/graph/function_body.h"
 #include "thalweg/graph/passes/pass.h"
 
@@ -50,6 +51,7 @@ class Inliner {
       } else {
         Node& made = made_.append(n, std::move(inputs), std::move(before));
         if (!prefix.empty()) made.name = prefix + n.name;
+        if (level > 0 && made.stream) made.stream = std::make_shared<RandomStream>();  // each call has its own
         for (size_t i = 0; i < n.results.size(); ++i) values[id].push_back({&made, static_cast<int>(i)});
         stands_for[id] = {&made};
       }
