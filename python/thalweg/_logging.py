@@ -44,8 +44,17 @@ def write(text):
         sys.stdout.flush()
 
 
+# What Keras gives to Python's `warnings`, not to the logger.
+_SAID_BY_PYTHON = ("The initializer is unseeded", "`binary_", "`categorical_", "`sparse_categorical_")
+
+
 def warn(text):
     """Says what the engine warns of. TensorFlow speaks of targets and sources without derivatives only when debugged."""
+    if text.startswith(_SAID_BY_PYTHON):
+        import warnings
+
+        warnings.warn(text, stacklevel=3)
+        return
     quiet = text.startswith(("The dtype of the target", "The dtype of the source"))
     (get_logger().debug if quiet else get_logger().warning)("%s", text)
 

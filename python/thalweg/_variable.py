@@ -144,11 +144,11 @@ class Variable(VariableBase, metaclass=_VariableType):
                 raise ValueError(f"In this `tf.Variable` creation, the initial value's shape ({value.shape}) is not "
                                  f"compatible with the explicitly supplied `shape` argument ({shape}).")
             shape = wanted
-        self._constraint = constraint
         self._create(value, shape, name, trainable, synchronization.value, aggregation.value)
+        if constraint is not None:
+            _thalweg.keras.set_constraint(self, constraint)
 
-    constraint = property(lambda self: self._constraint, doc="What optimizers apply to the value after a step, or None.")
-    _constraint = None
+    constraint = property(_thalweg.keras.constraint_of, doc="What optimizers apply to the value after a step, or None.")
     _in_graph_mode = False
     initializer = property(lambda self: None, doc="Graphs only: an eager variable has its value from the beginning.")
     initial_value = property(_eager_only("This property is not supported when eager execution is enabled."))

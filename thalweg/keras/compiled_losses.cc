@@ -186,8 +186,8 @@ Tensor CompiledLosses::compute(const Nest& y_true, const Nest& y_pred, const Nes
   for (const Tensor& penalty : added) add(total.defined() ? cast(penalty, total.dtype()) : penalty);
   if (!total.defined())
     throw ValueError(
-        "The model cannot be trained because it has no loss to optimize: give one in compile({.loss = "
-        "...}), or add one with add_loss.");
+        "The model cannot be trained because it has no loss to optimize: give `compile` a `loss`, or add "
+        "one with `add_loss`.");
   total_.update_state(total, batch);
   return total;
 }

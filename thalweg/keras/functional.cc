@@ -10,6 +10,7 @@
 #include "thalweg/core/error.h"
 #include "thalweg/graph/tracer.h"
 #include "thalweg/keras/call_context.h"
+#include "thalweg/keras/eager_only.h"
 #include "thalweg/keras/function_layer.h"
 #include "thalweg/keras/input_layer.h"
 #include "thalweg/ops/casting.h"
@@ -137,6 +138,16 @@ std::string name_of_output(const LayerInterface& layer, const Tensor& t) {
 /// Runs the layer in a graph that is thrown away: what it gives is written into the node.
 void infer_outputs(Node& node) {
   detail::ShapesOnly only;
+  if (auto* eager = dynamic_cast<EagerOnly*>(node.layer.get()); eager && eager->is_dynamic()) {
+    detail::CallContext context(*node.layer.get(), {});
+    detail::build_if_needed(*node.layer.get(), node.inputs);
+    node.outputs = eager->stated_outputs(node.inputs);
+    for (size_t i = 0; i < node.outputs.num_tensors(); ++i) {
+      node.output_names.push_back(node.layer.name() + ":" + std::to_string(i));
+      node.output_dims.push_back(Shape::unknown_rank());
+    }
+    return;
+  }
   graph::GraphTracer tracer(nullptr);
   graph::Tracing tracing(&tracer);
   auto argument = [&](const Tensor& t) { return make_argument(tracer, t); };
@@ -166,7 +177,7 @@ Nest infer_outputs(const Layer& layer, const Nest& inputs, const CallArgs& args)
 Nest record(const Layer& layer, const Nest& inputs, const CallArgs& args) {
   if (thread_state.tracer)
     throw TypeError("layer '" + layer.name() +
-                    "': a tensor made by keras::Input has no value and cannot be used inside of a traced function");
+                    "': a tensor made by `Input` has no value and cannot be used inside of a traced function");
   auto node = std::make_shared<Node>();
   node->layer = layer;
   node->inputs = inputs;
@@ -189,7 +200,7 @@ std::vector<std::shared_ptr<Node>> sort_nodes(const Nest& inputs, const Nest& ou
   Search search(inputs.flatten());
   for (const Tensor& t : outputs.flatten()) {
     if (!has_history(t))
-      throw ValueError("the outputs of a model must come from its inputs, made by keras::Input; one of them is " +
+      throw ValueError("the outputs of a model must come from its inputs, made by `Input`; one of them is " +
                        std::string(name_of(t.dtype())) + t.shape().str() + ", which depends on none");
     search.visit(t);
   }
@@ -249,7 +260,7 @@ FunctionalModel::FunctionalModel(const Nest& inputs, const Nest& outputs) : inpu
   for (const Tensor& t : inputs.flatten()) {
     functional::History history = history_of(t);
     if (!history.node || !history.node->inputs.is_none())
-      throw ValueError("Found input tensors that were not made by keras::Input: a model begins with those");
+      throw ValueError("Found input tensors that were not made by `Input`: a model begins with those");
     input_names_.push_back(history.node->layer.name());
   }
   arrange_nodes();

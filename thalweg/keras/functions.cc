@@ -7,6 +7,12 @@ template class Handle<Initializer::Interface>;
 template class Handle<Regularizer::Interface>;
 template class Handle<Constraint::Interface>;
 
+Initializer renewed(const Initializer& initializer) {
+  if (!initializer.defined()) return initializer;
+  auto made = std::dynamic_pointer_cast<Initializer::Interface>(initializer.get()->renewed(InitializerTag::kind));
+  return made ? Initializer(std::move(made)) : initializer;
+}
+
 Value to_value(const Activation& activation) {
   if (!activation.defined()) return "linear";
   Value value = object_to_value(ActivationTag::kind, activation.get());

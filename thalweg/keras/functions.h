@@ -32,6 +32,9 @@ extern template class Handle<Initializer::Interface>;
 extern template class Handle<Regularizer::Interface>;
 extern template class Handle<Constraint::Interface>;
 
+/// One of the same kind for another weight: without a seed it draws other numbers.
+THALWEG_API Initializer renewed(const Initializer& initializer);
+
 /// Nothing is written as `linear`.
 THALWEG_API Value to_value(const Activation& activation);
 

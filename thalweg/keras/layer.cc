@@ -63,6 +63,11 @@ Inside look_inside(const LayerInterface& layer) {
   layer.list_parts(parts);
   Inside found{list_variables(layer), {}};
   list_held(parts, found.held);
+  for (const char* name : {"activation", "recurrent_activation"}) {
+    auto* activation = const_cast<LayerInterface&>(layer).member<Activation>(name);
+    if (auto* held = activation ? dynamic_cast<Activation::Interface::Adapt<Layer>*>(activation->get()) : nullptr)
+      found.held.push_back({held->layer, {}});
+  }
   return found;
 }
 
@@ -181,6 +186,11 @@ Value LayerInterface::whole_config() const {
   return config;
 }
 
+std::shared_ptr<Object> LayerInterface::as_kind(std::string_view kind) {
+  if (kind != ActivationTag::kind) return nullptr;
+  return std::make_shared<Activation::Interface::Adapt<Layer>>(Layer(shared_from_this()));
+}
+
 Value LayerInterface::build_config() const {
   if (built_shapes.empty()) return {};
   const bool is_single = built_shapes.size() == 1 || !state_size().empty();  // cells leave out their states
@@ -236,8 +246,9 @@ Variable detail::make_weight(LayerInterface& layer, const Shape& shape, const We
   const Policy& policy = layer.policy;
   const DType dtype = options.dtype == DType::invalid ? policy.variable_dtype() : options.dtype;
   static const Initializer glorot = "glorot_uniform", zeros = "zeros";
-  const Initializer& initializer =
-      options.initializer.defined() ? options.initializer : (is_floating(dtype) ? glorot : zeros);
+  Initializer initializer = options.initializer.defined() ? options.initializer : (is_floating(dtype) ? glorot : zeros);
+  // A name stands for a new initializer wherever it is read, though options may be copied from layer to layer.
+  if (initializer.get()->is_by_name) initializer = renewed(initializer);
   if (!shape.is_fully_defined())
     throw ValueError("a weight of layer '" + layer.name + "' cannot have the shape " + shape.str() +
                      ": the dimensions of the input that it depends on must be known");

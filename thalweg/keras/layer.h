@@ -90,6 +90,8 @@ class THALWEG_API LayerInterface : public Object, public std::enable_shared_from
   // Of cells.
   /// The shapes of the states without the batch; none for layers that are no cells.
   virtual std::vector<Shape> state_size() const { return {}; }
+  /// Whether it has states at all, though their sizes may be known only once it is built.
+  virtual bool is_cell() const { return !state_size().empty(); }
   /// The shapes of the outputs without the batch: where nothing is said, one, that of the first state.
   virtual std::vector<Shape> output_size() const;
   /// The states that a sequence of these inputs begins with: zeros where the cell says nothing.
@@ -125,6 +127,8 @@ class THALWEG_API LayerInterface : public Object, public std::enable_shared_from
   /// The options of every layer, then its own.
   Value whole_config() const override;
   Value build_config() const override;
+  /// A layer may stand where an activation does.
+  std::shared_ptr<Object> as_kind(std::string_view kind) override;
 
   /// Whether its configuration holds its own members alone, without the options of every layer.
   virtual bool has_whole_config() const { return is_network(); }
@@ -439,6 +443,20 @@ class THALWEG_API Layer : public Handle<LayerInterface> {
   static Layer from_config(std::string_view class_name, const Value& config);
 
   const module::Shared* shared() const { return p_.get(); }
+};
+
+/// A layer as an activation: what holds it holds the layer, with its weights.
+template <>
+template <>
+class THALWEG_API FunctionInterface<ActivationTag, Tensor, Tensor>::Adapt<Layer>
+    : public FunctionInterface<ActivationTag, Tensor, Tensor> {
+ public:
+  explicit Adapt(Layer given) : layer(std::move(given)) {}
+  Tensor call(const Tensor& x) override { return layer(x); }
+  std::string class_name() const override { return layer.class_name(); }
+  Value get_config() const override { return layer.get_config(); }
+
+  const Layer layer;
 };
 
 /// A handle that knows its struct: `encoder->latent`, and calls with the struct's own types.

@@ -8,6 +8,15 @@ namespace thalweg::keras {
 namespace losses {
 /// ValueError where it is none of "auto", "none", "sum", "sum_over_batch_size".
 THALWEG_API void check_reduction(const std::string& reduction);
+/// While one lives, this thread leaves ranks as they are: Keras matches those of tensors alone, and Python also gives
+/// arrays and lists.
+class THALWEG_API RanksKept {
+ public:
+  RanksKept();
+  ~RanksKept();
+  RanksKept(const RanksKept&) = delete;
+  RanksKept& operator=(const RanksKept&) = delete;
+};
 /// Labels and predictions whose ranks differ by one, with the last dimension of one squeezed, as functions take them.
 THALWEG_API std::pair<Tensor, Tensor> match_ranks(const Tensor& y_true, const Tensor& y_pred);
 /// Losses of examples, weighted and reduced.

@@ -9,6 +9,12 @@
 
 namespace thalweg::keras::losses {
 
+namespace {
+thread_local int ranks_kept = 0;
+}  // namespace
+RanksKept::RanksKept() { ++ranks_kept; }
+RanksKept::~RanksKept() { --ranks_kept; }
+
 int64_t last_dimension(const Tensor& tensor) { return tensor.rank() > 0 ? tensor.shape()[-1] : unknown; }
 
 std::pair<Tensor, Tensor> squeeze_or_expand(const Tensor& values, const Tensor& sample_weight) {
@@ -21,7 +27,7 @@ std::pair<Tensor, Tensor> squeeze_or_expand(const Tensor& values, const Tensor& 
 
 std::pair<Tensor, Tensor> match_ranks(const Tensor& y_true, const Tensor& y_pred) {
   const int true_rank = y_true.rank(), pred_rank = y_pred.rank();
-  if (true_rank < 0 || pred_rank < 0) return {y_true, y_pred};
+  if (true_rank < 0 || pred_rank < 0 || ranks_kept > 0) return {y_true, y_pred};
   // Labels of unknown size are squeezed too: predictions without that dimension say that it is one.
   const int64_t true_last = last_dimension(y_true);
   if (pred_rank - true_rank == 1 && y_pred.shape()[-1] == 1) return {y_true, squeeze(y_pred, {.axis = -1})};

@@ -1,6 +1,7 @@
 // The losses of Keras: functions that give the loss of each example, and objects that reduce it to one number.
 #pragma once
 #include "thalweg/keras/loss.h"
+#include "thalweg/keras/numbers.h"
 
 namespace thalweg::keras::losses {
 
@@ -182,7 +183,7 @@ struct CategoricalCrossentropyOptions {
 THALWEG_API Loss CategoricalCrossentropy(const CategoricalCrossentropyOptions& options = {});
 
 struct CategoricalFocalCrossentropyFunctionOptions {
-  double alpha = 0.25;
+  Tensor alpha = {};           // one number for all classes, or one for each; 0.25 where left out
   double gamma = 2;            // how much less easy examples count
   Flag from_logits = false;    // the predictions are logits, not probabilities
   double label_smoothing = 0;  // how much of each label is spread evenly over all classes
@@ -192,7 +193,7 @@ struct CategoricalFocalCrossentropyFunctionOptions {
 THALWEG_API Tensor categorical_focal_crossentropy(const Tensor& y_true, const Tensor& y_pred,
                                                   const CategoricalFocalCrossentropyFunctionOptions& options = {});
 struct CategoricalFocalCrossentropyOptions {
-  double alpha = 0.25;
+  Numbers alpha = 0.25;        // for all classes, or one for each
   double gamma = 2;            // how much less easy examples count
   Flag from_logits = false;    // the predictions are logits, not probabilities
   double label_smoothing = 0;  // how much of each label is spread evenly over all classes

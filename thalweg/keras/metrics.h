@@ -2,6 +2,7 @@
 #pragma once
 #include "thalweg/keras/losses.h"
 #include "thalweg/keras/metric.h"
+#include "thalweg/keras/numbers.h"
 
 namespace thalweg::keras::metrics {
 
@@ -246,23 +247,8 @@ THALWEG_API Metric SparseTopKCategoricalAccuracy(const SparseTopKCategoricalAccu
 
 // Counts of right and wrong answers to yes-or-no questions.
 
-/// Nothing, one number or several: where predictions begin to mean yes.
-class THALWEG_API Thresholds {
- public:
-  Thresholds() = default;
-  Thresholds(double value) : values_({value}), single_(true) {}           // NOLINT
-  Thresholds(std::initializer_list<double> values) : values_(values) {}   // NOLINT
-  Thresholds(std::vector<double> values) : values_(std::move(values)) {}  // NOLINT
-  bool given() const { return !values_.empty(); }
-  bool is_single() const { return single_; }
-  const std::vector<double>& values() const { return values_; }
-
- private:
-  std::vector<double> values_;
-  bool single_ = false;
-};
-THALWEG_API Value to_value(const Thresholds& thresholds);
-THALWEG_API void from_value(Thresholds& thresholds, const Value& value);
+/// Where predictions begin to mean yes.
+using Thresholds = Numbers;
 
 struct TruePositivesOptions {
   Thresholds thresholds = {};  // 0.5 where left out

@@ -3,6 +3,7 @@
 #include "thalweg/autodiff/gradient_tape.h"
 #include "thalweg/core/error.h"
 #include "thalweg/keras/call_context.h"
+#include "thalweg/keras/eager_only.h"
 #include "thalweg/keras/loss_scale.h"
 #include "thalweg/keras/training_loop.h"
 
@@ -51,7 +52,10 @@ Training::Training(const Model& model, const CompileOptions& given)
       predict(
           [layer = model.get()](const Nest& data) { return run_predict_step(Model(layer->shared_from_this()), data); },
           given.run_eagerly, given.jit_compile, "predict_function"),
-      trainable_state(trainable_state_of(model)) {}
+      trainable_state(trainable_state_of(model)) {
+  if (!is_dynamic(model)) return;
+  for (StepFunction* step : {&train, &test, &predict}) step->set_eagerly(true);
+}
 
 TrainableState trainable_state_of(const Layer& layer) {
   TrainableState state = {{layer.pointer(), layer.trainable()}};

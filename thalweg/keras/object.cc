@@ -7,6 +7,7 @@
 
 #include "thalweg/core/error.h"
 #include "thalweg/keras/names.h"
+#include "thalweg/ops/fixed_variable.h"
 
 namespace thalweg::keras {
 namespace {
@@ -100,7 +101,7 @@ void list_variables(const module::Parts& parts, const std::string& path, std::ve
     const std::string here = path.empty() ? part.name : path + "/" + part.name;
     if (part.type->kind == module::Type::Kind::variable) {
       const auto& variable = *static_cast<const Variable*>(part.object);
-      if (variable.defined()) found.push_back({here, variable});
+      if (variable.defined() && !fixed_value(variable.handle())) found.push_back({here, variable});
     } else if (!part.type->shared(part.object)) {
       module::Parts inner;
       part.type->list_parts(part.object, inner);
@@ -120,6 +121,10 @@ std::string module_of(std::string_view kind, std::string_view name) {
 }
 
 }  // namespace
+
+std::shared_ptr<Object> Object::renewed(std::string_view kind) const {
+  return is_function() ? nullptr : make_object(kind, class_name(), is_by_name ? Value() : get_config());
+}
 
 std::vector<NamedVariable> list_variables(const module::Shared& object) {
   module::Parts parts;
@@ -185,7 +190,11 @@ std::shared_ptr<Object> make_object(std::string_view kind, std::string_view name
     std::lock_guard lock(all.mutex);
     fallback = all.fallback;
   }
-  if (const Class* made = find_class(kind, name)) return made->make(config);
+  if (const Class* made = find_class(kind, name)) {
+    std::shared_ptr<Object> object = made->make(config);
+    object->is_by_name = config.is_none();
+    return object;
+  }
   if (fallback)
     if (std::shared_ptr<Object> made = fallback(kind, name, config)) return made;
   refuse_name(kind, name);

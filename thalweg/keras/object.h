@@ -36,8 +36,11 @@ class THALWEG_API Object : public module::Shared {
   /// The struct, when it is of the type with these rows.
   virtual void* self(const Rows*) { return nullptr; }
   void list_parts(module::Parts&) const override {}
+  /// Another one from its configuration, as its class makes it; null for functions, which need none.
+  virtual std::shared_ptr<Object> renewed(std::string_view kind) const;
 
   std::string name;
+  bool is_by_name = false;  // made from the name of its class alone
 };
 
 /// The variables of an object in the order of its members, with their paths; those of layers inside are not its own.

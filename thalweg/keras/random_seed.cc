@@ -5,9 +5,11 @@
 #include <random>
 
 #include "thalweg/core/error.h"
+#include "thalweg/core/warning.h"
 #include "thalweg/graph/init_scope.h"
 #include "thalweg/keras/utils.h"
 #include "thalweg/ops/random.h"
+#include "thalweg/ops/random_stateless.h"
 
 namespace thalweg::keras {
 namespace {
@@ -55,6 +57,8 @@ Generator& generator() {
   return *one;
 }
 
+thread_local std::optional<int64_t> part;
+
 constexpr uint32_t largest_seed = 1'000'000'000;
 
 }  // namespace
@@ -89,7 +93,17 @@ int64_t next_seed() {
 
 Tensor KeptSeed::pair(const std::optional<int64_t>& given) {
   if (!given && !chosen_) chosen_ = next_seed();
-  return Tensor(std::vector<int64_t>{given ? *given : *chosen_, 0});
+  const Tensor seed(std::vector<int64_t>{given ? *given : *chosen_, 0});
+  if (part) return *part == 0 ? seed : random::experimental::stateless_fold_in(seed, Tensor(*part));
+  if (std::exchange(is_used_, true) && !given)
+    warn(
+        "The initializer is unseeded and called more than once: each call gives the same values. Give it a seed if "
+        "that is "
+        "meant, or use another one.");
+  return seed;
 }
+
+SeedOfPart::SeedOfPart(int64_t number) : outer_(std::exchange(part, number)) {}
+SeedOfPart::~SeedOfPart() { part = outer_; }
 
 }  // namespace thalweg::keras

@@ -18,6 +18,19 @@ class THALWEG_API KeptSeed {
 
  private:
   std::optional<int64_t> chosen_;
+  bool is_used_ = false;
+};
+
+/// While one lives, seeds of initializers are those of one part of a weight that is made in parts, told by a number.
+class THALWEG_API SeedOfPart {
+ public:
+  explicit SeedOfPart(int64_t part);
+  ~SeedOfPart();
+  SeedOfPart(const SeedOfPart&) = delete;
+  SeedOfPart& operator=(const SeedOfPart&) = delete;
+
+ private:
+  std::optional<int64_t> outer_;
 };
 
 }  // namespace thalweg::keras

@@ -4,6 +4,7 @@
 
 #include "thalweg/core/variable_resource.h"
 #include "thalweg/ops/casting.h"
+#include "thalweg/ops/fixed_variable.h"
 #include "thalweg/ops/variable_ops.h"
 
 namespace thalweg {
@@ -19,6 +20,9 @@ Tensor autocast(const Tensor& handle, const Tensor& part) {
     return part;
   return cast(part, wanted);
 }
-Tensor read_autocast(const Tensor& handle) { return autocast(handle, read_variable(handle)); }
+Tensor read_autocast(const Tensor& handle) {
+  const std::optional<Tensor> fixed = fixed_value(handle);
+  return autocast(handle, fixed ? *fixed : read_variable(handle));
+}
 
 }  // namespace thalweg

@@ -11,6 +11,7 @@
 #include "thalweg/ops/creation.h"
 #include "thalweg/ops/division.h"
 #include "thalweg/ops/elements.h"
+#include "thalweg/ops/fixed_variable.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/indexed_slices.h"
@@ -323,11 +324,13 @@ Tensor with_batch_coordinates(const Shape& params, const Tensor& indices, int64_
 }
 
 Tensor Variable::sparse_read(const TensorLike& indices) const {
+  if (fixed_value(handle())) return gather(value(), indices);
   note_access(handle());
   return autocast(handle(), apply1(ResourceGather, {handle(), indices}, ResourceGatherAttrs{.dtype = dtype()}));
 }
 
 Tensor Variable::gather_nd(const TensorLike& indices) const {
+  if (fixed_value(handle())) return thalweg::gather_nd(value(), indices);
   note_access(handle());
   return autocast(handle(), apply1(ResourceGatherNd, {handle(), indices}, ResourceGatherNdAttrs{dtype()}));
 }

@@ -60,6 +60,7 @@ Nest stand_ins(nb::handle shapes, DType dtype) {
     return true;
   };
   if (is_shape(shapes)) return Nest(keras::detail::stand_in(dtype, to_shape(p)));
+  if (PyIndex_Check(p)) return Nest(keras::detail::stand_in(dtype, Shape{nb::cast<int64_t>(shapes)}));
   if (PyDict_Check(p)) {
     std::vector<Nest::Entry> entries;
     for (auto [key, item] : nb::borrow<nb::dict>(shapes))

@@ -122,6 +122,11 @@ void define_keras_layers(nb::module_& module) {
   define(module, "track", [](Core& core, nb::handle variable) {
     if (auto* python = dynamic_cast<PyLayer*>(core.get().get())) python->track(to_variable(variable), false);
   });
+  // One that an attribute gave up, and the one that has its place now.
+  define(module, "untrack", [](Core& core, nb::handle variable, nb::handle other) {
+    if (auto* python = dynamic_cast<PyLayer*>(core.get().get()))
+      python->untrack(to_variable(variable), other.is_none() ? Variable() : to_variable(other));
+  });
   define(module, "build_config",
          [](Core& core) { return from_value(as_interface<LayerInterface>(core)->build_config()); });
   define(module, "add_loss", [](Core& core, nb::handle loss) {

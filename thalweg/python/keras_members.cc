@@ -2,6 +2,7 @@
 #include <nanobind/stl/string.h>
 
 #include "thalweg/keras/layers/wrappers.h"
+#include "thalweg/ops/fixed_variable.h"
 #include "thalweg/python/convert.h"
 #include "thalweg/python/keras_python_layer.h"
 
@@ -69,15 +70,34 @@ nb::object option_of(keras::Object& object, const std::string& name) {
   return from_value(Value::map({{name, config[name]}}))[name.c_str()];  // under its name: shapes are tuples
 }
 
-nb::object part_of(const keras::Object& object, const std::string& name) {
+/// The member of this name that is a variable, of the object itself or of a struct in it; or null.
+Variable* variable_in(const module::Parts& parts, const std::string& name) {
+  for (const module::Part& part : parts.list()) {
+    if (part.type->kind == module::Type::Kind::variable) {
+      if (part.name == name) return const_cast<Variable*>(static_cast<const Variable*>(part.object));
+    } else if (part.type->kind == module::Type::Kind::module && !part.type->shared(part.object)) {
+      module::Parts inner;
+      part.type->list_parts(part.object, inner);
+      if (Variable* found = variable_in(inner, name)) return found;
+    }
+  }
+  return nullptr;
+}
+Variable* variable_in(const keras::Object& object, const std::string& name) {
+  module::Parts parts;
+  object.list_parts(parts);
+  return variable_in(parts, name);
+}
+
+nb::object part_of(const keras::Object& object, const std::string& name, bool is_built) {
+  if (const Variable* variable = variable_in(object, name)) {
+    if (variable->defined()) return wrap_variable_object(*variable);
+    return is_built ? nb::none() : nb::object();  // one that the layer was told to do without
+  }
   module::Parts parts;
   object.list_parts(parts);
   for (const module::Part& part : parts.list()) {
-    if (part.name != name) continue;
-    if (part.type->kind == module::Type::Kind::variable) {
-      const auto& variable = *static_cast<const Variable*>(part.object);
-      return variable.defined() ? wrap_variable_object(variable) : nb::none();
-    }
+    if (part.name != name || part.type->kind == module::Type::Kind::variable) continue;
     const module::Shared* shared = part.type->shared(part.object);
     if (auto* inner = dynamic_cast<const LayerInterface*>(shared))
       return from_object(std::const_pointer_cast<LayerInterface>(inner->shared_from_this()), "layer");
@@ -123,7 +143,8 @@ void define_keras_members(nb::module_& module) {
   // A weight, a layer or an option by the name of the member; AttributeError where there is none.
   define(module, "member", [](Core& core, const std::string& name) -> nb::object {
     if (std::shared_ptr<keras::Object> object = described(core)) {
-      if (nb::object found = part_of(*object, name); found.is_valid()) return found;
+      auto* layer = dynamic_cast<LayerInterface*>(core.get().get());
+      if (nb::object found = part_of(*object, name, !layer || layer->built); found.is_valid()) return found;
       if (nb::object found = option_of(*object, name); found.is_valid()) return found;
     }
     raise(PyExc_AttributeError, name);
@@ -136,6 +157,16 @@ void define_keras_members(nb::module_& module) {
     if (!options.rows || !options.rows->find(name)) return false;
     options.rows->set(options.object, Value::map({{name, to_value(value)}}));
     if (auto* layer = dynamic_cast<LayerInterface*>(object.get())) layer->check();
+    return true;
+  });
+  // Puts a variable, or a tensor that stands for one, in the place of a weight; false where there is none of this name.
+  define(module, "set_weight", [](Core& core, const std::string& name, nb::handle value) {
+    std::shared_ptr<keras::Object> object = described(core);
+    Variable* weight = object ? variable_in(*object, name) : nullptr;
+    if (!weight) return false;
+    if (value.is_none()) *weight = Variable();
+    else if (is_variable(value.ptr())) *weight = to_variable(value);
+    else *weight = fixed_variable(natural_tensor(value.ptr()));
     return true;
   });
   // (options of InputSpec for each input, whether Keras has them in a list)

@@ -51,6 +51,15 @@ template <class I> class PyFunctionOf : public I, public HasPython {
     return with_python([&] { return to_value(callable_.attr("get_config")()); });
   }
   nb::handle python() const override { return callable_; }
+  std::shared_ptr<keras::Object> renewed(std::string_view kind) const override {
+    return with_python([&]() -> std::shared_ptr<keras::Object> {
+      nb::handle type = callable_.type();
+      if (!nb::hasattr(callable_, "get_config") || !nb::hasattr(type, "from_config")) return nullptr;
+      std::shared_ptr<keras::Object> made = to_object(type.attr("from_config")(callable_.attr("get_config")()));
+      std::shared_ptr<keras::Object> as_kind = made ? made->as_kind(kind) : nullptr;
+      return as_kind ? as_kind : made;
+    });
+  }
 
  protected:
   nb::object callable_;
@@ -90,6 +99,17 @@ class PyLoss : public PyFunctionOf<keras::LossInterface> {
   }
 };
 
+class PyAdjustment : public PyFunctionOf<keras::layers::Adjustment::Interface> {
+ public:
+  using PyFunctionOf::PyFunctionOf;
+  std::pair<Tensor, Tensor> call(const Tensor& shape) override {
+    return with_python([&] {
+      nb::object both = callable_(nb::steal(wrap(shape)));
+      return std::pair(natural_tensor(nb::object(both[0]).ptr()), natural_tensor(nb::object(both[1]).ptr()));
+    });
+  }
+};
+
 /// A callable whose kind is not known yet.
 class PyCallable : public PyFunctionOf<keras::Object> {
  public:
@@ -100,6 +120,7 @@ class PyCallable : public PyFunctionOf<keras::Object> {
     if (kind == "regularizer") return std::make_shared<PyOfTensor<keras::Regularizer::Interface>>(callable_);
     if (kind == "constraint") return std::make_shared<PyOfTensor<keras::Constraint::Interface>>(callable_);
     if (kind == "schedule") return std::make_shared<PyOfTensor<keras::LearningRateSchedule::Interface>>(callable_);
+    if (kind == keras::layers::AdjustmentTag::kind) return std::make_shared<PyAdjustment>(callable_);
     if (kind == "loss") return std::make_shared<PyLoss>(callable_);
     if (kind == "metric") {
       auto function = std::make_shared<PyLoss>(callable_);
@@ -254,6 +275,8 @@ std::shared_ptr<keras::Object> to_object(nb::handle object) {
 nb::object from_object(const std::shared_ptr<keras::Object>& object, const char* kind) {
   if (!object) return nb::none();
   if (auto* backed = dynamic_cast<HasPython*>(object.get())) return nb::borrow(backed->python());
+  if (auto* activation = dynamic_cast<keras::Activation::Interface::Adapt<keras::Layer>*>(object.get()))
+    return from_object(activation->layer.pointer(), "layer");
   auto found = known().find(object.get());
   if (found != known().end()) {
     PyObject* python = PyWeakref_GetObject(found->second);
@@ -341,16 +364,30 @@ void define_keras_objects(nb::module_& module) {
       return nb::steal(wrap(f->call(t)));
     raise(PyExc_TypeError, "this object takes no tensor");
   });
-  define(module, "initialize", [](Core& core, nb::handle shape, nb::handle dtype) {
+  define(module, "initialize", [](Core& core, nb::handle shape, nb::handle dtype, nb::handle part) {
+    std::optional<keras::SeedOfPart> of_part;
+    if (!part.is_none()) of_part.emplace(nb::cast<int64_t>(part));
     DType wanted = dtype.is_none() ? DType::float32 : to_dtype(dtype.ptr());
     return nb::steal(wrap(as_interface<keras::Initializer::Interface>(core)->call(to_shape(shape.ptr()), wanted)));
+  });
+  // What optimizers make of the value of a variable after a step, or None.
+  define(module, "constraint_of", [](nb::handle variable) {
+    const std::shared_ptr<void>& constraint = variable_of(handle_of(variable.ptr())).constraint;
+    return from_object(std::static_pointer_cast<keras::Constraint::Interface>(constraint), "constraint");
+  });
+  define(module, "set_constraint", [](nb::handle variable, nb::handle constraint) {
+    variable_of(handle_of(variable.ptr())).constraint = to_handle<keras::Constraint>(constraint).pointer();
   });
   define(module, "loss", [](Core& core, nb::handle y_true, nb::handle y_pred, nb::handle sample_weight) {
     keras::Loss loss(as_interface<keras::LossInterface>(core));
     Tensor weight = sample_weight.is_none() ? Tensor() : natural_tensor(sample_weight.ptr());
+    std::optional<keras::losses::RanksKept> kept;
+    if (!is_tensor_or_variable(y_true.ptr()) || !is_tensor_or_variable(y_pred.ptr())) kept.emplace();
     return nb::steal(wrap(loss(natural_tensor(y_true.ptr()), natural_tensor(y_pred.ptr()), weight)));
   });
   define(module, "loss_call", [](Core& core, nb::handle y_true, nb::handle y_pred) {
+    std::optional<keras::losses::RanksKept> kept;
+    if (!is_tensor_or_variable(y_true.ptr()) || !is_tensor_or_variable(y_pred.ptr())) kept.emplace();
     return nb::steal(wrap(
         as_interface<keras::LossInterface>(core)->call(natural_tensor(y_true.ptr()), natural_tensor(y_pred.ptr()))));
   });

@@ -197,6 +197,15 @@ void PyLayer::track(const Variable& variable, bool is_own) {
   tracked_.push_back({variable, is_own});
 }
 
+void PyLayer::untrack(const Variable& variable, const Variable& other) {
+  for (auto one = tracked_.begin(); one != tracked_.end(); ++one) {
+    if (!is_same(one->variable, variable)) continue;
+    if (other.defined()) *one = {other, false};
+    else tracked_.erase(one);
+    return;
+  }
+}
+
 void PyLayer::use_initial_weights() {
   if (initial_weights.empty()) return;
   InitScope outside;  // at once, whatever is being traced
@@ -204,6 +213,15 @@ void PyLayer::use_initial_weights() {
 }
 
 std::vector<Shape> PyLayer::state_size() const { return inner_ ? inner_->state_size() : sizes_of(me(), "state_size"); }
+bool PyLayer::is_cell() const {
+  if (inner_) return inner_->is_cell();
+  return with_python([&] {
+    nb::object size = nb::steal(PyObject_GetAttrString(me().ptr(), "state_size"));
+    if (size.is_valid()) return true;
+    PyErr_Clear();
+    return false;
+  });
+}
 std::vector<Shape> PyLayer::output_size() const {
   if (inner_) return inner_->output_size();
   std::vector<Shape> sizes = sizes_of(me(), "output_size");
@@ -298,7 +316,7 @@ CallArgs to_call_args(const LayerInterface& layer, nb::handle given, nb::handle 
     } else if (name == "value" || name == "states") {
       after_first.insert(after_first.begin(), to_nest(item));
     } else if (name == "key") {
-      after_first.push_back(to_nest(item));
+      if (!item.is_none()) after_first.push_back(to_nest(item));
     } else {
       raise(PyExc_TypeError, layer.class_name() + ".call() got an unexpected keyword argument " + repr_of(key.ptr()));
     }

@@ -3,6 +3,7 @@
 #include <deque>
 
 #include "thalweg/keras/call_context.h"
+#include "thalweg/keras/eager_only.h"
 #include "thalweg/python/keras_core.h"
 
 namespace thalweg::python {
@@ -18,7 +19,10 @@ struct Overrides {
 Overrides overrides_of(nb::handle type);
 
 /// A layer whose methods Python has; where it has none, those of the engine's layer that its class comes from.
-class PyLayer : public keras::LayerInterface, public PythonBacked<keras::LayerInterface>, public HasPython {
+class PyLayer : public keras::LayerInterface,
+                public PythonBacked<keras::LayerInterface>,
+                public HasPython,
+                public keras::EagerOnly {
  public:
   PyLayer(PyObject* self, std::shared_ptr<keras::LayerInterface> inner)
       : PythonBacked(self), inner_(std::move(inner)), own_(overrides_of(nb::handle(self).type())) {}
@@ -110,14 +114,25 @@ class PyLayer : public keras::LayerInterface, public PythonBacked<keras::LayerIn
     }
   }
 
+  bool is_dynamic() const override {
+    return with_python([&] { return nb::cast<nb::dict>(nb::object(me().attr("__dict__"))).contains("_dynamic"); });
+  }
+  Nest stated_outputs(const Nest& inputs) override {
+    return with_python(
+        [&] { return stand_ins(me().attr("compute_output_shape")(shapes_of(inputs)), policy.compute_dtype()); });
+  }
+
   // Of cells.
   std::vector<Shape> state_size() const override;
+  bool is_cell() const override;
   std::vector<Shape> output_size() const override;
   std::vector<Tensor> get_initial_state(const Tensor& inputs, const Tensor& batch_size, DType state_dtype) override;
   bool takes_bare_state() const override { return inner_ && !own_.call && inner_->takes_bare_state(); }
 
   /// Weights are listed in the order in which they were made by add_weight, or became attributes.
   void track(const Variable& variable, bool is_own);
+  /// One that is a weight no more; `other`, where it is defined, takes its place.
+  void untrack(const Variable& variable, const Variable& other);
 
   std::optional<std::vector<keras::InputSpec>> own_input_spec;  // set by the program
   std::vector<Tensor> initial_weights;                          // what they are set to once they are built

@@ -178,8 +178,17 @@ int set_mask(PyObject* self, PyObject* mask, void*) {
   return 0;
 }
 
+PyObject* get_logits(PyObject* self, void*) {
+  return guarded([&] {
+    Tensor logits = companion_of(tensor_of(self), Companion::logits);
+    if (!logits.defined()) raise(PyExc_AttributeError, "this tensor has no attribute '_keras_logits'");
+    return wrap(logits);
+  });
+}
+
 PyGetSetDef attributes[] = {
     {"_keras_mask", get_mask, set_mask, "The mask that layers of Keras left on it, or None.", nullptr},
+    {"_keras_logits", get_logits, nullptr, "What an activation of Keras made its probabilities from.", nullptr},
     {"dtype", get_dtype, nullptr, "The DType of the elements.", nullptr},
     {"shape", get_shape, nullptr, "The TensorShape.", nullptr},
     {"ndim", get_ndim, nullptr, "The number of dimensions.", nullptr},

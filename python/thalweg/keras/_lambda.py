@@ -7,6 +7,9 @@ import sys
 import types
 
 from thalweg import _thalweg
+from thalweg._logging import get_logger
+from thalweg._tape import GradientTape
+from thalweg._variable import variable_creator_scope
 from thalweg.keras._layer import Layer
 from thalweg.keras._objects import find_custom
 from thalweg.shapes import TensorShape
@@ -32,7 +35,28 @@ class Lambda(Layer):
             arguments["mask"] = mask
         if self._takes_training:
             arguments["training"] = training
-        return self.function(inputs, **arguments)
+        made, tape = [], GradientTape(watch_accessed_variables=True)
+        with tape, variable_creator_scope(lambda create, **options: _noted(create(**options), made)):
+            result = self.function(inputs, **arguments)
+        self._check_variables(made, tape.watched_variables())
+        return result
+
+    def _check_variables(self, made, read):
+        """Refuses variables that each call would make anew, and warns once of those that training would not find."""
+        own = {id(weight) for weight in self.weights}
+        listed = "\n".join(f"  {variable}" for variable in made if id(variable) not in own)
+        if listed:
+            raise ValueError(f"The following Variables were created within a Lambda layer ({self.name}) but are not tracked "
+                             f"by said layer:\n{listed}\nThe layer cannot safely ensure proper Variable reuse across "
+                             "multiple calls, and consequently this behavior is disallowed for safety. Write a class that "
+                             "derives from Layer instead, and make its variables in `build`.")
+        listed = "\n".join(f"  {variable}" for variable in read if id(variable) not in own)
+        if listed and not self.__dict__.get("_has_warned"):
+            self.__dict__["_has_warned"] = True
+            get_logger().warning(
+                f"The following Variables were used in a Lambda layer's call ({self.name}), but are not present in its "
+                f"tracked objects:\n{listed}\nThis is a strong indication that the Lambda layer should be rewritten as a "
+                "subclassed Layer.")
 
     def compute_mask(self, inputs, mask=None):
         return self.mask(inputs, mask) if callable(self.mask) else self.mask
@@ -45,7 +69,7 @@ class Lambda(Layer):
             shapes = stated(input_shape)
             return [TensorShape(shape) for shape in shapes] if isinstance(shapes, list) else TensorShape(shapes)
         batch = input_shape[0][0] if isinstance(input_shape, list) else input_shape[0]
-        return TensorShape([batch, *stated])
+        return _with_batch(batch, stated)
 
     def get_config(self):
         function, kind, module = _write(self.function)
@@ -66,6 +90,20 @@ class Lambda(Layer):
             config[name] = _read(config.get(name), config.pop(f"{name}_type", "raw"), config.pop(f"{name}_module", None),
                                  custom_objects)
         return cls(**config)
+
+
+def _with_batch(batch, stated):
+    """The TensorShape of a shape without its batch, or those of a structure of shapes."""
+    if isinstance(stated, dict):
+        return {key: _with_batch(batch, shape) for key, shape in stated.items()}
+    if any(isinstance(item, (list, tuple, dict, TensorShape)) for item in stated):
+        return type(stated)(_with_batch(batch, shape) for shape in stated)
+    return TensorShape([batch, *stated])
+
+
+def _noted(variable, made):
+    made.append(variable)
+    return variable
 
 
 def _write(function):

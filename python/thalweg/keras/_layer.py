@@ -7,7 +7,7 @@ import numpy as np
 
 from thalweg._module import Module
 from thalweg._name_scope import name_scope
-from thalweg._thalweg import VariableBase
+from thalweg._thalweg import Tensor, VariableBase
 from thalweg.keras._holder import Holder
 from thalweg.keras._input_spec import InputSpec
 from thalweg.keras._nodes import Connected
@@ -30,8 +30,7 @@ class Layer(Connected, Holder, Described, Module, metaclass=abc.ABCMeta):
     _overrides = None
     _options = frozenset()  # names of what the engine's class can be told
     _fixed = {}  # arguments that can have these values only
-    dynamic = False
-    stateful = False
+    _call_names = ()  # what `call` of a class of the engine takes after the inputs, by position
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -66,12 +65,11 @@ class Layer(Connected, Holder, Described, Module, metaclass=abc.ABCMeta):
         if kwargs.get("weights") is not None:
             _engine.set_initial_weights(self._core, kwargs["weights"])
         if dynamic:
-            self.dynamic = True
+            self.__dict__["_dynamic"] = True
 
     def _attach(self, inner, name, trainable, dtype, shape):
         """Makes the engine's counterpart of an object of a class that Python writes."""
-        if name is None:
-            name = new_name(self)
+        name = new_name(self) if name is None else _checked_name(name)
         if dtype is not None:
             dtype = policy_name(dtype)
         self.__dict__["_core"] = _engine.python_layer(self, inner, name, trainable, dtype, shape, self._is_model)
@@ -115,7 +113,9 @@ class Layer(Connected, Holder, Described, Module, metaclass=abc.ABCMeta):
                 raise TypeError(f"('Keyword argument not understood:', '{key}')")
         if config.get("dtype") is not None:
             config["dtype"] = policy_name(config["dtype"])
-        if config.get("name") is None:
+        if config.get("name") is not None:
+            _checked_name(config["name"])
+        else:
             config.pop("name", None)
             if self._engine_name != type(self).__name__:
                 config["name"] = new_name(self)
@@ -127,9 +127,41 @@ class Layer(Connected, Holder, Described, Module, metaclass=abc.ABCMeta):
             return
         if name in self._options and "_core" in self.__dict__ and _engine.set_member(self._core, name, value):
             return
+        if self._set_weight(name, value):
+            return
+        before = self.__dict__.get(name)
         object.__setattr__(self, name, value)
-        if isinstance(value, VariableBase) and "_core" in self.__dict__:
+        if "_core" not in self.__dict__ or name not in self.__dict__:
+            return
+        if isinstance(before, VariableBase) and before is not value:
+            self._forget(before, value if isinstance(value, VariableBase) else None)
+        if isinstance(value, VariableBase):
             _engine.track(self._core, value)
+
+    def __delattr__(self, name):
+        before = self.__dict__.get(name)
+        object.__delattr__(self, name)
+        if isinstance(before, VariableBase) and "_core" in self.__dict__:
+            self._forget(before, None)
+
+    def _set_weight(self, name, value):
+        """Puts a variable, or what is computed, in the place of a weight of the engine's layer; False where it has none of
+        this name."""
+        core, known = self.__dict__.get("_core"), getattr(type(self), name, None)
+        if core is None or self._engine_name is None or isinstance(known, property) or not (
+                value is None or isinstance(value, (VariableBase, Tensor, np.ndarray, int, float))):
+            return False
+        if not _engine.set_weight(core, name, value):
+            return False
+        self.__dict__.pop(name, None)
+        if value is not None and not isinstance(value, VariableBase):
+            self.__dict__[name] = value  # what the program put there is what it finds
+        return True
+
+    def _forget(self, variable, other):
+        """A variable that is no attribute any more is no weight, and another has its place."""
+        if not any(held is variable for held in self.__dict__.values()):
+            _engine.untrack(self._core, variable, other)
 
     @property
     def name(self):
@@ -164,6 +196,20 @@ class Layer(Connected, Holder, Described, Module, metaclass=abc.ABCMeta):
     @property
     def dtype_policy(self):
         return Policy(_engine.layer_get(self._core, "policy"))
+
+    @property
+    def dynamic(self):
+        """Whether it, or a layer in it, can only be run eagerly."""
+        return self.__dict__.get("_dynamic", False) or any(layer.dynamic for layer in _engine.layers(self._core))
+
+    @property
+    def stateful(self):
+        """Whether it keeps states from batch to batch."""
+        return self.__dict__.get("_stateful", False)
+
+    @stateful.setter
+    def stateful(self, value):
+        self.__dict__["_stateful"] = value
 
     @property
     def supports_masking(self):
@@ -202,14 +248,28 @@ class Layer(Connected, Holder, Described, Module, metaclass=abc.ABCMeta):
             raise RuntimeError("It looks like you are subclassing `Model` and you forgot to call `super().__init__()`. "
                                "Always start with this line.")
         if args:
+            if len(args) > 1 and not self._overrides["call"] and self._call_names:
+                return _engine.call(self._core, args[0], (), self._name_arguments(args[1:], kwargs))
             return _engine.call(self._core, args[0], args[1:], kwargs)
         for first in (self._overrides["first"], "inputs", "query", "x"):
             if first in kwargs:
                 return _engine.call(self._core, kwargs.pop(first), (), kwargs)
         raise ValueError("The first argument to `Layer.call` must always be passed.")
 
+    def _name_arguments(self, args, kwargs):
+        """All arguments after the inputs by name; the errors are Python's."""
+        if len(args) > len(self._call_names):
+            raise TypeError(f"{type(self).__name__}.call() takes from 2 to {len(self._call_names) + 2} positional arguments "
+                            f"but {len(args) + 2} were given")
+        for name in self._call_names[:len(args)]:
+            if name in kwargs:
+                raise TypeError(f"{type(self).__name__}.call() got multiple values for argument '{name}'")
+        return {**dict(zip(self._call_names, args)), **kwargs}
+
     @of_engine
     def call(self, inputs, *args, **kwargs):
+        if args and self._call_names:
+            args, kwargs = (), self._name_arguments(args, kwargs)
         return _engine.call_inner(self._core, inputs, args, kwargs)
 
     @of_engine
@@ -292,6 +352,12 @@ class Layer(Connected, Holder, Described, Module, metaclass=abc.ABCMeta):
 
     def __repr__(self):
         return f"<{type(self).__module__}.{type(self).__qualname__} object at {hex(id(self))}>"
+
+
+def _checked_name(name):
+    if not isinstance(name, str):
+        raise TypeError(f"Expected `name` argument to be a string, but got: {name}")
+    return name
 
 
 Layer._overrides = overrides_of(Layer)

@@ -17,7 +17,11 @@ class Initializer(FunctionKind):
             if key not in ("partition_shape", "partition_offset", "layout"):
                 raise TypeError(f"Unknown keyword arguments: {list(kwargs)}. Allowed keyword arguments: "
                                 "['partition_shape', 'partition_offset', 'layout'].")
-        return _engine.initialize(self._core, kwargs.get("partition_shape") or shape, dtype or floatx())
+        offset = kwargs.get("partition_offset")
+        if offset is not None and self._engine_name in ("Orthogonal", "Identity"):
+            raise ValueError(f"{type(self).__name__} initializer doesn't support partition-related arguments.")
+        part = None if offset is None else hash(offset) if offset else 0
+        return _engine.initialize(self._core, kwargs.get("partition_shape") or shape, dtype or floatx(), part)
 
 
 _classes = fill(globals(), Initializer)

@@ -1,7 +1,11 @@
 """Layers."""
 
+import itertools as _itertools
 import types as _types
 
+import numpy as _np
+
+from thalweg._thalweg import Tensor as _Tensor
 from thalweg.keras import _objects
 from thalweg.keras._input import Input
 from thalweg.keras._input_spec import InputSpec
@@ -9,14 +13,16 @@ from thalweg.keras._lambda import Lambda
 from thalweg.keras._layer import Layer
 from thalweg.keras._objects import _engine
 from thalweg.keras._overrides import of_engine as _of_engine
-from thalweg.keras._recurrent import AbstractRNNCell
+from thalweg.keras._recurrent import AbstractRNNCell, PlainCell as _PlainCell, checked_cell as _checked_cell
 from thalweg.keras._wrapper import Wrapper
 
 # Arguments that Keras takes by name alone: those of every layer, and some of a few.
 _COMMON = {"input_shape", "name", "dtype", "trainable"}
 _OF_CONVOLUTIONS = {"groups", "kernel_initializer", "kernel_regularizer", "kernel_constraint"}
 _BY_NAME = {
-    "AdditiveAttention": {"dropout"}, "Attention": {"dropout"}, "Conv1DTranspose": {"groups"},
+    "AdditiveAttention": {"dropout"}, "Attention": {"dropout"},
+    "BatchNormalization": {"renorm", "renorm_clipping", "renorm_momentum", "fused", "virtual_batch_size", "adjustment"},
+    "Conv1DTranspose": {"groups"},
     "Conv2DTranspose": {"groups"}, "Conv3DTranspose": {"groups"}, "ConvLSTM1D": {"unroll", "time_major"},
     "ConvLSTM2D": {"unroll", "time_major"}, "ConvLSTM3D": {"unroll", "time_major"}, "DepthwiseConv1D": {"groups"},
     "DepthwiseConv2D": {"groups"}, "GRU": {"implementation", "zero_output_for_mask"}, "GRUCell": {"implementation"},
@@ -38,6 +44,10 @@ for _name in ("Functional", "Lambda", "Model", "Sequential"):
     _classes.pop(_name, None)
 
 
+def _flatten_shapes(shapes):
+    return [one for shape in shapes for one in (_flatten_shapes(shape) if isinstance(shape, (list, tuple)) else [shape])]
+
+
 class RNN(_classes["RNN"]):
     """A recurrent layer over any cell, or over several, one on top of the other."""
 
@@ -46,9 +56,24 @@ class RNN(_classes["RNN"]):
     def __init__(self, cell, return_sequences=False, return_state=False, go_backwards=False, stateful=False, unroll=False,
                  time_major=False, **kwargs):
         if isinstance(cell, (list, tuple)):
-            cell = _classes["StackedRNNCells"](list(cell))
+            cell = _classes["StackedRNNCells"]([_checked_cell(one, "RNN", True) for one in cell])
+        cell = _checked_cell(cell, "RNN", False)
         super().__init__(cell, return_sequences=return_sequences, return_state=return_state, go_backwards=go_backwards,
                          stateful=stateful, unroll=unroll, time_major=time_major, **kwargs)
+
+    @property
+    def cell(self):
+        """What computes one step."""
+        cell = _engine.member(self._core, "cell")
+        return cell._core_cell if isinstance(cell, _PlainCell) else cell
+
+    @_of_engine
+    def compute_output_shape(self, input_shape):
+        """That of the output, and of each state in one list where they are returned."""
+        shapes = super().compute_output_shape(input_shape)
+        if not self.return_state:
+            return shapes
+        return _flatten_shapes(shapes)
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
@@ -100,7 +125,6 @@ def _add_argument(name, place, argument, only):
     cls.__init__.__signature__ = _objects.signature_of(cls._parameters)
 
 
-_add_argument("Conv3DTranspose", 6, "dilation_rate", ((1, 1, 1), [1, 1, 1], 1))
 _add_argument("Embedding", 8, "sparse", (False,))
 _classes |= {"RNN": RNN, "Bidirectional": Bidirectional, "InputLayer": InputLayer}
 # What isinstance says of Keras's classes.
@@ -120,13 +144,59 @@ globals().update({name: cls for name, cls in _classes.items()
                   if name not in ("AddLoss", "ConvLSTMCell", "SlicingOpLambda", "TFOpLambda")})
 
 
+# What `call` takes after the inputs, by position as in Keras.
+_OF_SEQUENCES = ("mask", "training", "initial_state")
+_OF_CELLS = ("states", "training")
+_OF_ATTENTION = ("mask", "training", "return_attention_scores", "use_causal_mask")
+_CALL_NAMES = {
+    "AdditiveAttention": _OF_ATTENTION, "Attention": _OF_ATTENTION, "BatchNormalization": ("training", "mask"),
+    "Bidirectional": ("training", "mask", "initial_state", "constants"), "CategoryEncoding": ("count_weights",),
+    "ConvLSTM1D": _OF_SEQUENCES, "ConvLSTM2D": _OF_SEQUENCES, "ConvLSTM3D": _OF_SEQUENCES, "GRU": _OF_SEQUENCES,
+    "GRUCell": _OF_CELLS, "GlobalAveragePooling1D": ("mask",), "GroupNormalization": ("mask",), "LSTM": _OF_SEQUENCES,
+    "LSTMCell": _OF_CELLS,
+    "MultiHeadAttention": ("value", "key", "attention_mask", "return_attention_scores", "training", "use_causal_mask"),
+    "RNN": (*_OF_SEQUENCES, "constants"), "SimpleRNN": _OF_SEQUENCES, "SimpleRNNCell": _OF_CELLS, "Softmax": ("mask",),
+    "StackedRNNCells": ("states", "constants", "training"), "TimeDistributed": ("training", "mask"),
+}
+for _name in ("AlphaDropout", "Dropout", "GaussianDropout", "GaussianNoise", "SpatialDropout1D", "SpatialDropout2D",
+              "SpatialDropout3D", "SpectralNormalization"):
+    _CALL_NAMES[_name] = ("training",)
+for _name, _names in _CALL_NAMES.items():
+    _classes[_name]._call_names = _names
+
+
 def _adapt(self, data, batch_size=None, steps=None):
-    """Learns from data, all of it at once, what the layer does to its inputs."""
-    _engine.adapt(self._core, data)
+    """Learns from data, an array or a dataset of batches, what the layer does to its inputs."""
+    self.reset_state()
+    if isinstance(data, (_np.ndarray, list, tuple, _Tensor)):
+        data = [data]
+    for batch in _itertools.islice(data, steps):
+        self.update_state(batch)
+    self.finalize_state()
+
+
+def _update_state(self, data):
+    """Takes in a batch, which counts when `finalize_state` is called."""
+    self.__dict__.setdefault("_core_batches", []).append(_np.asarray(data))
+
+
+def _reset_state(self):
+    """Forgets what it learnt from data."""
+    self.__dict__["_core_batches"] = []
+
+
+def _finalize_state(self):
+    """Learns from all batches that it took in."""
+    batches = self.__dict__.get("_core_batches")
+    if batches:
+        _engine.adapt(self._core, batches[0] if len(batches) == 1 else _np.concatenate(batches))
 
 
 for _name in ("Discretization", "Normalization"):
     _classes[_name].adapt = _adapt
+    _classes[_name].update_state = _update_state
+    _classes[_name].reset_state = _reset_state
+    _classes[_name].finalize_state = _finalize_state
 for _place, _name in enumerate(("mean", "variance")):
     setattr(_classes["Normalization"], _name, property(lambda self, place=_place: _engine.moments(self._core)[place]))
     setattr(_classes["Normalization"], f"adapt_{_name}", property(lambda self, name=_name: _engine.member(self._core, name)))
@@ -135,6 +205,9 @@ _classes["Discretization"].bin_boundaries = property(lambda self: _engine.bin_bo
 
 def _get_initial_state(self, inputs=None, batch_size=None, dtype=None):
     """The states that a sequence begins with: zeros for a batch of this size, or of the inputs'."""
+    if inputs is None and (batch_size is None or dtype is None):
+        raise ValueError("batch_size and dtype cannot be None while constructing initial state. Received: "
+                         f"batch_size={batch_size}, dtype={dtype}")
     states = _engine.initial_state(self._core, inputs, batch_size, dtype)
     return states[0] if type(self)._has_bare_state else states
 
@@ -161,7 +234,8 @@ for _name in ("SimpleRNNCell", "GRUCell", "LSTMCell", "StackedRNNCells"):
 
 def _states(self):
     """The states that a stateful layer has kept; None for each where there are none yet."""
-    return _engine.kept_states(self._core) or [None] * len(_engine.state_sizes(self.cell._core))
+    cell = _engine.member(self._core, "cell")
+    return _engine.kept_states(self._core) or [None] * len(_engine.state_sizes(cell._core))
 
 
 def _reset_states(self, states=None):
@@ -186,7 +260,7 @@ for _name in ("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "GRU", "LSTM", "RNN", "S
 
 def _get_initial_state_for(self, inputs):
     """The states that these sequences begin with, in a list."""
-    return _engine.initial_state(self.cell._core, inputs, None, None)
+    return _engine.initial_state(_engine.member(self._core, "cell")._core, inputs, None, None)
 
 
 for _name in ("RNN", "GRU", "LSTM", "SimpleRNN"):

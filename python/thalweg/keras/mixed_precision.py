@@ -16,7 +16,8 @@ class Policy:
     def __init__(self, name):
         if isinstance(name, Policy) or not isinstance(name, str):
             raise TypeError(f"'name' must be a string, such as 'mixed_float16'. Received type {type(name).__name__}")
-        self._compute_dtype, self._variable_dtype = _engine.policy_dtypes(name)
+        # What old configurations have for a layer that goes by its first input.
+        self._compute_dtype, self._variable_dtype = (None, None) if name == "_infer" else _engine.policy_dtypes(name)
         self._name = name
 
     @property

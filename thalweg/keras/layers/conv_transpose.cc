@@ -22,7 +22,7 @@ template <int N> struct ConvTransposeLayer {
     windows::check_filters(filters);
     windows::check_convolution(N, kernel_size, options);
     windows::check_groups(filters, options.groups);
-    windows::check_strides(options.strides, dilation_rate(), options.padding, false);
+    windows::check_strides(options.strides, options.dilation_rate, options.padding, false);
     if (!options.output_padding.given()) return;
     options.output_padding = windows::normalized(options.output_padding, N, "output_padding", true);
     for (size_t i = 0; i < N; ++i)
@@ -31,8 +31,11 @@ template <int N> struct ConvTransposeLayer {
             "Strides must be greater than output padding. Received strides=" + windows::text(options.strides) +
             ", output_padding=" + windows::text(options.output_padding) + ".");
   }
+  void complete_config(Value& config) const {
+    if (N == 3) config.erase("dilation_rate");
+  }
   Sizes dilation_rate() const {
-    if constexpr (requires { options.dilation_rate; }) return options.dilation_rate;
+    if constexpr (N < 3) return options.dilation_rate;
     else return std::vector<int64_t>(N, 1);
   }
   void build(const Shape& input) {

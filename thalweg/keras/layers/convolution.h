@@ -57,6 +57,7 @@ struct Conv3DTransposeOptions {
   std::string padding = "valid";
   Sizes output_padding = {};
   std::string data_format = {};
+  Sizes dilation_rate = 1;  // taken as Keras takes it, which leaves it without effect
   Activation activation = {};
   Flag use_bias = true;
   Initializer kernel_initializer = "glorot_uniform";

@@ -81,7 +81,8 @@ Nest merge_masks(const Nest& mask) {
   Tensor merged;
   for (const Nest& item : mask.items()) {
     if (item.is_none()) continue;
-    merged = merged.defined() ? logical_and(merged, item.tensor()) : item.tensor();
+    const Tensor one = cast(item.tensor(), DType::bool_);
+    merged = merged.defined() ? logical_and(merged, one) : one;
   }
   return merged;
 }

@@ -47,8 +47,9 @@ struct MultiHeadAttentionLayer {
     Projection projection = project(free, bound, static_cast<int>(made.size()));
     Shape output = Shape::of_rank(free - 1);  // without the batch
     for (int64_t dim : made) output.push_back(dim);
-    EinsumDenseOptions with{.kernel_initializer = options.kernel_initializer,
-                            .bias_initializer = options.bias_initializer,
+    // An initializer gives the same values at each call: each projection has its own.
+    EinsumDenseOptions with{.kernel_initializer = renewed(options.kernel_initializer),
+                            .bias_initializer = renewed(options.bias_initializer),
                             .kernel_regularizer = options.kernel_regularizer,
                             .bias_regularizer = options.bias_regularizer,
                             .activity_regularizer = options.activity_regularizer,
@@ -100,6 +101,13 @@ struct MultiHeadAttentionLayer {
     return output;
   }
   Nest compute_mask(const Nest&, const Nest& mask) { return mask.is_sequence() ? mask[0] : mask; }
+  Shape compute_output_shape(const std::vector<Shape>& inputs) const {
+    Shape output = inputs.at(0);
+    if (options.output_shape.axes().empty()) return output;
+    output.erase(output.rank() - 1);
+    for (int64_t dim : options.output_shape.axes()) output.push_back(dim);
+    return output;
+  }
 
   /// Which values each query may look at, from all masks there are; none: all.
   Tensor mask_of(const Tensor& q, const Tensor& v, const CallArgs& args) const {

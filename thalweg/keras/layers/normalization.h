@@ -4,6 +4,20 @@
 
 namespace thalweg::keras::layers {
 
+/// How far batch renormalisation may go: bounds of the factor r and of the distance d; none where nothing is given.
+struct RenormClipping {
+  std::optional<double> rmin = {}, rmax = {}, dmax = {};
+  friend THALWEG_API Value to_value(const RenormClipping& clipping);
+  friend THALWEG_API void from_value(RenormClipping& clipping, const Value& value);
+};
+struct THALWEG_API AdjustmentTag {
+  static constexpr const char* kind = "adjustment";
+};
+/// From the shape of the inputs, a scale and an offset for what is normalised in training: a lambda. Configurations
+/// leave it out.
+using Adjustment = FunctionHandle<AdjustmentTag, std::pair<Tensor, Tensor>, Tensor>;
+inline Value to_value(const Adjustment&) { return {}; }
+
 struct BatchNormalizationOptions {
   Axis axis = -1;  // that of the features; it may be several
   double momentum = 0.99;
@@ -15,6 +29,12 @@ struct BatchNormalizationOptions {
   Regularizer beta_regularizer = {}, gamma_regularizer = {};
   Constraint beta_constraint = {}, gamma_constraint = {};
   Flag synchronized = false;  // over devices: there is one
+  Flag renorm = false;        // in training too, values are brought near those that the averages give
+  RenormClipping renorm_clipping = {};
+  double renorm_momentum = 0.99;                   // of the averages that this goes by
+  std::optional<bool> fused = {};                  // one kernel for images; left out: where there is one
+  std::optional<int64_t> virtual_batch_size = {};  // examples that are normalised together; it divides the batch
+  Adjustment adjustment = {};
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
   Policy dtype = {};

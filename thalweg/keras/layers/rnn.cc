@@ -38,7 +38,7 @@ struct StackedRNNCellsLayer {
   void check() const {
     if (cells.empty()) throw ValueError("StackedRNNCells: there are no cells");
     for (const Layer& cell : cells)
-      if (cell.get()->state_size().empty())
+      if (!cell.get()->is_cell())
         throw ValueError("All cells must have a `state_size` attribute. Received cell without a `state_size`: " +
                          cell.name());
   }
@@ -94,7 +94,7 @@ struct RNNLayer {
   KeptStates states = {};
 
   void check() const {
-    if (!cell.defined() || cell.get()->state_size().empty())
+    if (!cell.defined() || !cell.get()->is_cell())
       throw ValueError(
           "The RNN cell should have a `state_size` attribute (tuple of integers, one integer per RNN state). Received: "
           "cell=" +

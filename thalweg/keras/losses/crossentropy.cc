@@ -113,7 +113,8 @@ Tensor categorical_focal_crossentropy(const Tensor& y_true, const Tensor& y_pred
   auto [values, are_logits] = look_through(y_pred, options.from_logits, "Softmax", "categorical_focal_crossentropy");
   Tensor p = are_logits ? nn::softmax(values, {.axis = options.axis}) : values;
   p = keep_off_bounds(p / reduce_sum(p, {.axis = options.axis, .keepdims = true}));
-  return reduce_sum(pow(1.0 - p, options.gamma) * options.alpha * (-labels * log(p)), {.axis = options.axis});
+  const Tensor alpha = cast(options.alpha.defined() ? options.alpha : Tensor(0.25), p.dtype());
+  return reduce_sum(pow(1.0 - p, options.gamma) * alpha * (-labels * log(p)), {.axis = options.axis});
 }
 
 Tensor sparse_categorical_crossentropy(const Tensor& y_true, const Tensor& y_pred,
@@ -208,7 +209,7 @@ struct CategoricalFocalCrossentropyLoss {
   CategoricalFocalCrossentropyOptions options = {};
   Tensor call(const Tensor& y_true, const Tensor& y_pred) {
     return categorical_focal_crossentropy(y_true, y_pred,
-                                          {.alpha = options.alpha,
+                                          {.alpha = options.alpha.tensor(),
                                            .gamma = options.gamma,
                                            .from_logits = options.from_logits,
                                            .label_smoothing = options.label_smoothing,

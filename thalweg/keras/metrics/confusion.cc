@@ -163,21 +163,4 @@ bool are_evenly_distributed(const std::vector<double>& thresholds) {
   return true;
 }
 
-Value to_value(const Thresholds& thresholds) {
-  if (!thresholds.given()) return {};
-  if (thresholds.is_single()) return thresholds.values()[0];
-  return keras::to_value(thresholds.values());
-}
-void from_value(Thresholds& thresholds, const Value& value) {
-  if (value.is_none()) {
-    thresholds = Thresholds();
-  } else if (value.is_list()) {
-    std::vector<double> values;
-    keras::from_value(values, value);
-    thresholds = Thresholds(std::move(values));
-  } else {
-    thresholds = Thresholds(value.number());
-  }
-}
-
 }  // namespace thalweg::keras::metrics
