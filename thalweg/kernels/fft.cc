@@ -9,7 +9,8 @@
 namespace thalweg::kernels {
 namespace {
 
-constexpr int wide_lanes = 8;
+// A vector of AVX2. Wider ones, which GCC would have to split, it takes apart into single numbers.
+template <class R> constexpr int wide_lanes = 32 / sizeof(R);
 
 // Two buffers for `Lanes` transforms side by side. Element j has `Lanes` real parts, then `Lanes` imaginary ones, so
 // that every step works on whole vectors.
@@ -108,7 +109,7 @@ void store(const Starts<Lanes>& s, int64_t count, int64_t n, int64_t inner, bool
 // One long transform, n = lanes * rows: transforms of every lanes-th element side by side, twiddles, then transforms
 // across the lanes, `lanes` of them side by side again.
 template <class R> void long_transform(int64_t n, bool inverse, const std::complex<R>* in, std::complex<R>* out) {
-  constexpr int L = wide_lanes;
+  constexpr int L = wide_lanes<R>;
   const int64_t rows = n / L;
   auto plan = fft_plan<R>(rows);
   auto across = fft_plan<R>(L);
@@ -143,17 +144,18 @@ template <class R> void long_transform(int64_t n, bool inverse, const std::compl
   }
 }
 
-// Calls `group(lanes, first, count)` over all transforms: eight at a time, or one where there is only one.
+// Calls `group(lanes, first, count)` over all transforms: a vector of them at a time, or one where there is only one.
 template <class R, class Group> void for_groups(int64_t transforms, const FftPlan<R>& plan, const Group& group) {
   if (transforms == 1) {
     LaneBuffer<R, 1> lanes(plan.buffer_size());
     return group(lanes, 0, 1);
   }
-  const int64_t groups = (transforms + wide_lanes - 1) / wide_lanes;
+  constexpr int lanes_at_once = wide_lanes<R>;
+  const int64_t groups = (transforms + lanes_at_once - 1) / lanes_at_once;
   parallel_for(groups, nanoseconds(plan.buffer_size()) * 4, [&](int64_t begin, int64_t end) {
-    LaneBuffer<R, wide_lanes> lanes(plan.buffer_size());
+    LaneBuffer<R, lanes_at_once> lanes(plan.buffer_size());
     for (int64_t g = begin; g < end; ++g)
-      group(lanes, g * wide_lanes, std::min<int64_t>(wide_lanes, transforms - g * wide_lanes));
+      group(lanes, g * lanes_at_once, std::min<int64_t>(lanes_at_once, transforms - g * lanes_at_once));
   });
 }
 
@@ -216,7 +218,7 @@ template <class R>
 void fft(int64_t outer, int64_t n, int64_t inner, bool inverse, const std::complex<R>* in, std::complex<R>* out) {
   const int64_t transforms = outer * inner;
   if (transforms == 0 || n == 0) return;
-  if (transforms == 1 && n % wide_lanes == 0 && n >= 16 * wide_lanes) return long_transform(n, inverse, in, out);
+  if (transforms == 1 && n % wide_lanes<R> == 0 && n >= 16 * wide_lanes<R>) return long_transform(n, inverse, in, out);
   auto plan = fft_plan<R>(n);
   for_groups<R>(transforms, *plan, [&]<int L>(LaneBuffer<R, L>& lanes, int64_t first, int64_t count) {
     const auto s = starts<L>(first, count, n, inner);

@@ -131,6 +131,6 @@ template <class R, int Lanes> R* run_passes(const FftPlan<R>& plan, R* data, R* 
 template float* run_passes<float, 1>(const FftPlan<float>&, float*, float*);
 template float* run_passes<float, 8>(const FftPlan<float>&, float*, float*);
 template double* run_passes<double, 1>(const FftPlan<double>&, double*, double*);
-template double* run_passes<double, 8>(const FftPlan<double>&, double*, double*);
+template double* run_passes<double, 4>(const FftPlan<double>&, double*, double*);
 
 }  // namespace thalweg::kernels

@@ -1,7 +1,5 @@
 #include "thalweg/ops/casting.h"
 
-#include <immintrin.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -9,6 +7,7 @@
 
 #include "thalweg/core/convert.h"
 #include "thalweg/core/threads.h"
+#include "thalweg/kernels/cast.h"
 #include "thalweg/kernels/strided_copy.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/element_loops.h"
@@ -56,64 +55,9 @@ void convert_truncated(DType from, const void* in, DType to, void* out, int64_t 
     const void* source = kernels::element(from, in, i);
     if (wide) clear_low_bits(source, cut, n * parts, bits);
     else clear_low_bits(source, reinterpret_cast<uint32_t*>(cut), n * parts, bits);
-    convert_elements(from, cut, to, kernels::element(to, out, i), n);
+    kernels::cast(from, cut, to, kernels::element(to, out, i), n);
   }
 }
-
-// The pairs that programs cast all day go without a stop in between; each is one loop the compiler vectorises.
-template <class From, class To> void convert_plainly(const void* in, void* out, int64_t count, const void*) {
-  auto* from = static_cast<const From*>(in);
-  auto* to = static_cast<To*>(out);
-  if constexpr (std::is_same_v<From, float> && std::is_same_v<To, int32_t>) {  // out of range: the smallest integer
-    int64_t i = 0;
-    for (; i + 4 <= count; i += 4)
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), _mm_cvttps_epi32(_mm_loadu_ps(from + i)));
-    for (; i < count; ++i) to[i] = _mm_cvttss_si32(_mm_load_ss(from + i));
-  } else if constexpr (std::is_same_v<To, bool>) {
-    for (int64_t i = 0; i < count; ++i) to[i] = from[i] != From{};
-  } else {
-    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<To>(from[i]);
-  }
-}
-template <class To> kernels::UnaryLoop plain_from_integer(DType from) {
-  switch (from) {
-    case DType::int32:
-      return convert_plainly<int32_t, To>;
-    case DType::int64:
-      return convert_plainly<int64_t, To>;
-    case DType::uint8:
-      return convert_plainly<uint8_t, To>;
-    case DType::bool_:
-      return convert_plainly<uint8_t, To>;  // the same bytes: GCC makes loops over bool nine times slower
-    default:
-      return nullptr;
-  }
-}
-
-}  // namespace
-
-kernels::UnaryLoop kernel::cast_loop(DType from, DType to) {
-  if (from == DType::float32 && to == DType::float64) return convert_plainly<float, double>;
-  if (from == DType::float64 && to == DType::float32) return convert_plainly<double, float>;
-  if (from == DType::float32 && to == DType::int32) return convert_plainly<float, int32_t>;
-  if (from == DType::float32 && to == DType::bool_) return convert_plainly<float, bool>;
-  switch (to) {
-    case DType::float32:
-      return plain_from_integer<float>(from);
-    case DType::float64:
-      return plain_from_integer<double>(from);
-    case DType::int32:
-      return plain_from_integer<int32_t>(from);
-    case DType::int64:
-      return plain_from_integer<int64_t>(from);
-    case DType::bool_:
-      return plain_from_integer<bool>(from);
-    default:
-      return nullptr;
-  }
-}
-
-namespace {
 
 const Op& Cast = define_op({
     .name = "Cast",
@@ -133,14 +77,11 @@ const Op& Cast = define_op({
       c.allocate(0, c.shape(0));
       bool floats = (is_floating(from) || is_complex(from)) && (is_floating(to) || is_complex(to));
       bool truncate = c.attrs<CastAttrs>().Truncate && floats && mantissa_bits(to) < mantissa_bits(from);
-      kernels::UnaryLoop plain = truncate ? nullptr : kernel::cast_loop(from, to);
       const void* in = c.input(0);
       void* out = c.output();
-      parallel_for(c.count(0), plain ? 0.3 : 1.0, [&](int64_t begin, int64_t end) {
-        if (plain)
-          return plain(kernels::element(from, in, begin), kernels::element(to, out, begin), end - begin, nullptr);
-        (truncate ? convert_truncated : convert_elements)(from, kernels::element(from, in, begin), to,
-                                                          kernels::element(to, out, begin), end - begin);
+      parallel_for(c.count(0), 0.3, [&](int64_t begin, int64_t end) {
+        (truncate ? convert_truncated : kernels::cast)(from, kernels::element(from, in, begin), to,
+                                                       kernels::element(to, out, begin), end - begin);
       });
     }},
     .grad =

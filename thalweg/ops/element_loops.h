@@ -1,12 +1,9 @@
 // Inner loops of ops whose operands differ in type. Clusters of element-wise ops call them, beside those that records
-// hold.
+// hold and kernels/cast.h has.
 #pragma once
 #include "thalweg/kernels/elementwise.h"
 
 namespace thalweg::kernel {
-
-/// The loop of `Cast` to another dtype, without `Truncate`; null where the pair needs care, or is rare.
-kernels::UnaryLoop cast_loop(DType from, DType to);
 
 /// A stride is 1, or 0 where one element stands for all. The result may lie where t or e does.
 using SelectLoop = void (*)(const void* condition, int64_t condition_stride, const void* t, int64_t t_stride,

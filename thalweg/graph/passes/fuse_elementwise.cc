@@ -8,6 +8,7 @@
 
 #include "thalweg/core/threads.h"
 #include "thalweg/graph/passes/pass.h"
+#include "thalweg/kernels/cast.h"
 #include "thalweg/ops/element_loops.h"
 #include "thalweg/ops/elements.h"
 #include "thalweg/ops/elementwise.h"
@@ -159,7 +160,7 @@ Loop loop_of(const Node& n) {
   if (!plain_types.has(from) || !plain_types.has(to)) return loop;
   if (n.op == cast) {
     loop.nanoseconds = 0.3;
-    if (!get_attr<bool>(n, "Truncate")) loop.unary = kernel::cast_loop(from, to);
+    if (!get_attr<bool>(n, "Truncate")) loop.unary = kernels::cast_loop(from, to);
   } else if (n.op == select || n.op == select_v2) {
     loop.nanoseconds = 3 * kernel::nanoseconds_to_move(to);
     loop.select = kernel::select_loop(to);
