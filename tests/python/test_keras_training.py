@@ -339,3 +339,22 @@ def test_batches_between_hooks():
     hook = keras.callbacks.LambdaCallback(on_train_batch_end=lambda batch, logs: seen.append(batch))
     model.fit(X, Y, batch_size=4, verbose=0, callbacks=[hook])
     assert model.steps_per_execution == 2 and seen == [1, 3, 4]
+
+
+def test_a_seed_gives_the_order_of_keras():
+    seen = []
+
+    class Watching(keras.Model):
+        def call(self, x):
+            return x
+
+        def train_step(self, data):
+            x = data[0] if isinstance(data, tuple) else data
+            tf.py_function(lambda rows: seen.extend(int(row) for row in rows.numpy().ravel()), [x], [])
+            return {}
+
+    keras.utils.set_random_seed(3)
+    model = Watching()
+    model.compile()
+    model.fit(np.arange(10.0).reshape(10, 1), epochs=2, batch_size=5, verbose=0)
+    assert seen == [1, 2, 4, 6, 7, 0, 5, 3, 8, 9] + [1, 5, 7, 6, 3, 0, 2, 4, 9, 8]

@@ -1,30 +1,33 @@
 #include "thalweg/keras/batches.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "thalweg/core/error.h"
 #include "thalweg/core/seed.h"
 #include "thalweg/data/rows.h"
 #include "thalweg/data/stage.h"
+#include "thalweg/ops/creation.h"
+#include "thalweg/ops/random.h"
 
 namespace thalweg::keras {
 namespace {
 
-/// The numbers of all rows in an order that the seed of the program decides.
-std::vector<int64_t> shuffled(int64_t count) {
-  std::vector<int64_t> rows(static_cast<size_t>(count));
-  std::iota(rows.begin(), rows.end(), int64_t{0});
-  auto [seed, seed2] = seed_state().next_op_seed();
-  if (seed == 0 && seed2 == 0) seed = static_cast<int64_t>(unpredictable_bits());
-  PythonRandom random(seed ^ (seed2 << 20));
-  for (size_t i = rows.size(); i > 1; --i) {
-    // 64 bits times the count, the upper half: every place is as likely to one part in 2^32.
-    const uint64_t bits = uint64_t{random.next_word()} << 32 | random.next_word();
-    std::swap(rows[i - 1], rows[static_cast<size_t>(static_cast<unsigned __int128>(bits) * i >> 64)]);
+/// Orders of rows, one for each epoch. Keras draws them in a graph of its own, in which shuffling is the one random op:
+/// the same seed gives its orders, and other random numbers do not depend on whether rows are shuffled.
+class RowOrders {
+ public:
+  std::vector<int64_t> next(int64_t rows) {
+    GraphSeeds graph = {.global_seed = seed_state().global_seed()};
+    GraphSeedsScope seeds(graph);
+    RandomStreamScope stream(stream_);
+    const Tensor order = random::shuffle(range(rows, {.dtype = int64}));
+    const std::span<const int64_t> numbers = order.span<int64_t>();
+    return {numbers.begin(), numbers.end()};
   }
-  return rows;
-}
+
+ private:
+  RandomStream stream_;
+};
 
 /// How many rows each part has, as Keras lists them.
 std::string list_rows(const Nest& data) {
@@ -98,9 +101,10 @@ Batches Batches::of_arrays(const Nest& data, const ArrayOptions& options) {
   if (size < 1) throw ValueError("batch_size must be positive, got " + std::to_string(size));
   const bool shuffle = options.shuffle;
   // The structure of a batch and the list of its tensors serve for all of them.
-  auto start = [data, arrays = data.flatten(), rows, size, shuffle](int) -> NextBatch {
+  const auto orders = std::make_shared<RowOrders>();
+  auto start = [data, arrays = data.flatten(), rows, size, shuffle, orders](int) -> NextBatch {
     std::vector<int64_t> order;
-    if (shuffle) order = shuffled(rows);
+    if (shuffle) order = orders->next(rows);
     return [made = data, arrays, parts = arrays, rows, size, order = std::move(order),
             at = int64_t{0}](Nest& batch) mutable {
       if (at >= rows) return false;
