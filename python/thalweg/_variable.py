@@ -186,7 +186,9 @@ class Variable(VariableBase, metaclass=_VariableType):
         """A hashable reference, for sets and keys: two are equal when the variable is the same object."""
         return Reference(self)
 
-    experimental_ref = ref
+    def experimental_ref(self):
+        """The older name of ref."""
+        return self.ref()
 
     def load(self, value, session=None):
         """The older name of assign."""

@@ -76,6 +76,17 @@ def test_splitting():
              "Visible devices cannot be modified after being initialized\n")
 
 
+def test_splitting_after_keras_was_touched():
+    assert in_a_fresh_process("""
+        tf.keras.layers, tf.keras.datasets
+        tf.random.set_seed(1)
+        tf.keras.utils.set_random_seed(1)
+        cpu = tf.config.list_physical_devices("CPU")[0]
+        tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+        print(len(tf.config.list_logical_devices("CPU")))
+        """) == "2\n"
+
+
 def test_threads():
     assert in_a_fresh_process("""
         threading = tf.config.threading

@@ -1,5 +1,8 @@
 """Python objects as tensors: tf.constant and tf.convert_to_tensor against TensorFlow 2.15's answers."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -36,7 +39,12 @@ CONSTANTS = [
     ([1.5, np.float64(2)], "<tf.Tensor: shape=(2,), dtype=float32, numpy=array([1.5, 2. ], dtype=float32)>"),
     (np.array(["a", "bc"]), "<tf.Tensor: shape=(2,), dtype=string, numpy=array([b'a', b'bc'], dtype=object)>"),
     (["a", b"b"], "<tf.Tensor: shape=(2,), dtype=string, numpy=array([b'a', b'b'], dtype=object)>"),
-    ([np.array([1, 2]), np.array([3, 4])], "<tf.Tensor: shape=(2, 2), dtype=int64, numpy=\narray([[1, 2],\n       [3, 4]])>"),
+    ([np.array([1, 2]), np.array([3, 4])],
+     "<tf.Tensor: shape=(2, 2), dtype=int32, numpy=\narray([[1, 2],\n       [3, 4]], dtype=int32)>"),
+    ([np.int64(1), 2], "<tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>"),
+    ([np.uint8(200)], "<tf.Tensor: shape=(1,), dtype=int32, numpy=array([200], dtype=int32)>"),
+    ([np.int64(2**40), 2], "<tf.Tensor: shape=(2,), dtype=int64, numpy=array([1099511627776,             2])>"),
+    ([1, np.float64(2.5)], "<tf.Tensor: shape=(2,), dtype=float32, numpy=array([1. , 2.5], dtype=float32)>"),
 ]
 
 WRONG = [
@@ -61,10 +69,9 @@ WRONG = [
 ]
 
 WITH_DTYPE = [
-    (300, tf.uint8, "<tf.Tensor: shape=(), dtype=uint8, numpy=44>"),
+    (np.array([300]), tf.uint8, "<tf.Tensor: shape=(1,), dtype=uint8, numpy=array([44], dtype=uint8)>"),
     (True, tf.float32, "<tf.Tensor: shape=(), dtype=float32, numpy=1.0>"),
     ([1, 2], tf.complex64, "<tf.Tensor: shape=(2,), dtype=complex64, numpy=array([1.+0.j, 2.+0.j], dtype=complex64)>"),
-    ([-1], tf.uint8, "<tf.Tensor: shape=(1,), dtype=uint8, numpy=array([255], dtype=uint8)>"),
     (2**63, tf.uint64, "<tf.Tensor: shape=(), dtype=uint64, numpy=9223372036854775808>"),
     ([2**63], tf.uint64, "<tf.Tensor: shape=(1,), dtype=uint64, numpy=array([9223372036854775808], dtype=uint64)>"),
     (np.array([1.5]), tf.int32, "<tf.Tensor: shape=(1,), dtype=int32, numpy=array([1], dtype=int32)>"),
@@ -80,6 +87,9 @@ WRONG_WITH_DTYPE = [
     ("a", tf.int32, TypeError, "Cannot convert 'a' to EagerTensor of dtype int32"),
     (1, tf.string, TypeError, "Cannot convert 1 to EagerTensor of dtype string"),
     (1j, tf.float32, TypeError, "Cannot convert 1j to EagerTensor of dtype float"),
+    (300, tf.uint8, ValueError, "cannot convert 300 to a tensor of dtype uint8: it is out of range"),
+    (-1, tf.uint8, ValueError, "cannot convert -1 to a tensor of dtype uint8: it is out of range"),
+    (2**31, tf.int32, ValueError, "cannot convert 2147483648 to a tensor of dtype int32: it is out of range"),
     (1, "foo", TypeError, "Cannot convert the argument `type_value`: 'foo' to a TensorFlow DType."),
 ]
 
@@ -129,6 +139,43 @@ def test_objects_of_other_classes():
     assert tf.constant(ArrayLike()).dtype is tf.int16
 
 
+class Wrapped:
+    def __init__(self, value):
+        self.inner = tf.convert_to_tensor(value)
+
+
+def test_registered_conversions():
+    def convert(value, dtype=None, name=None, as_ref=False):
+        return value.inner
+
+    tf.register_tensor_conversion_function(Wrapped, convert)
+    assert (tf.constant(1.0) + Wrapped(2.0)).numpy() == 3
+    assert tf.matmul(Wrapped([[2.0]]), Wrapped([[3.0]])).numpy() == 6
+    pytest.raises(TypeError, tf.register_tensor_conversion_function, int, convert)
+    pytest.raises(TypeError, tf.register_tensor_conversion_function, "a", convert)
+
+
+def test_variables_with_a_value_of_their_own():
+    class Own(tf.Variable):
+        def __init__(self, value):
+            self.inner = tf.convert_to_tensor(value)
+
+        def read_value(self):
+            return self.inner
+
+    assert (Own(2.0) + 1.0).numpy() == 3
+    assert tf.reduce_sum(Own([1.0, 2.0])).numpy() == 3
+    with pytest.raises(ValueError, match="__init__ has not run"):
+        tf.identity(tf.Variable.__new__(tf.Variable))
+
+
+@pytest.mark.parametrize("function", [tf.nn.relu, tf.raw_ops.AddV2, tf.clip_by_value, tf.concat, tf.linalg.matmul],
+                         ids=repr)
+def test_functions_are_copied_and_pickled_by_name(function):
+    assert copy.deepcopy({"a": function})["a"] is function is copy.copy(function)
+    assert pickle.loads(pickle.dumps(function)) is function
+
+
 def test_shape_of_constant():
     assert tf.constant(1, shape=[2, 2]).numpy().tolist() == [[1, 1], [1, 1]]
     assert tf.constant([1, 2, 3, 4], shape=(2, 2)).numpy().tolist() == [[1, 2], [3, 4]]
@@ -148,6 +195,8 @@ def test_tensors_in_lists():
     assert tf.convert_to_tensor([tf.constant([1, 2]), [3, 4]]).shape == [2, 2]
     with pytest.raises(ValueError):
         tf.convert_to_tensor([tf.constant([1, 2]), tf.constant([1, 2, 3])])
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.convert_to_tensor([tf.constant(1.0), tf.constant(2)])
 
 
 def test_tensors_and_dtypes():

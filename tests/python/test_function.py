@@ -362,3 +362,104 @@ def test_jit_compile_means_all_fusions():
             {"remapping": True, "layout_optimizer": True, "disable_meta_optimizer": False})
         for name in set(tf.config.optimizer.get_experimental_options()) - set(before):
             del tf.config.optimizer._options[name]
+
+
+FIRST, SECOND = [-1.864718, 0.802645], [-0.412293, -0.2517396]  # TensorFlow's numbers for seeds (3, 0)
+OTHER = [-0.0234655, -0.7079839]  # and for (3, 1)
+
+
+def draw(seed=None):
+    return tf.random.normal([2], seed=seed)
+
+
+def close(tensors, wanted):
+    np.testing.assert_allclose(tensors, wanted, rtol=1e-4)
+
+
+def test_seeds_are_counted_per_graph():
+    tf.random.set_seed(3)
+    close(tf.function(lambda: (draw(), draw()))(), [FIRST, OTHER])
+    close(tf.function(draw)(), FIRST)  # another graph begins anew
+    eager = draw(42)
+    tf.random.set_seed(3)
+    close(tf.function(lambda: draw(42))(), eager)
+    close(draw(42), eager)  # whatever functions have drawn
+
+
+def test_streams_go_on_from_call_to_call():
+    tf.random.set_seed(3)
+    f = tf.function(draw)
+    close([f(), f()], [FIRST, SECOND])
+    tf.random.set_seed(3)
+    close([f(), f()], [FIRST, SECOND])  # nothing is traced anew
+    assert f.experimental_get_tracing_count() == 1
+    tf.random.set_seed(None)
+    assert not np.allclose(f(), f())
+
+
+def test_every_call_of_a_function_has_its_stream():
+    tf.random.set_seed(3)
+    inner = tf.function(draw)
+    outer = tf.function(lambda: (inner(), inner(), draw()))
+    close(outer(), [FIRST, FIRST, FIRST])
+    close(outer(), [SECOND, SECOND, SECOND])
+    close(inner(), FIRST)
+
+
+def test_streams_go_on_in_branches():
+    tf.random.set_seed(3)
+
+    @tf.function
+    def f(x):
+        return draw() if x > 0 else -draw()
+
+    seen = {tuple(np.abs(f(tf.constant(sign))).tolist()) for sign in (1, 1, 1, -1, -1)}
+    assert len(seen) == 5 or len(seen) == 4  # no draw of a branch comes twice
+    assert len({tuple(f(tf.constant(1)).numpy().tolist()) for _ in range(3)}) == 3
+
+
+def test_gradients_of_the_graph():
+    v = tf.Variable([1.0, 2.0])
+
+    @tf.function
+    def f(x):
+        y = x * x
+        z = tf.reduce_sum(y * v) + tf.reduce_sum(tf.gather(v, [0, 0]))
+        dx, dy, dv, none = tf.gradients(z, [x, y, v, tf.constant(1.0)])
+        assert none is None
+        second = tf.gradients(dx, x)[0]
+        return dx, dy, tf.convert_to_tensor(dv), second, tf.gradients(z, x, stop_gradients=[y])[0] is None
+
+    dx, dy, dv, second, stopped = f(tf.constant([3.0, 4.0]))
+    assert dx.numpy().tolist() == [6.0, 16.0] and dy.numpy().tolist() == [1.0, 2.0]
+    assert dv.numpy().tolist() == [11.0, 16.0] and second.numpy().tolist() == [2.0, 4.0]
+    assert bool(stopped)
+    pytest.raises(RuntimeError, tf.gradients, tf.constant(1.0), tf.constant(1.0))
+
+
+def test_gradients_of_the_graph_through_calls():
+    inner = tf.function(lambda x: x * x * x)
+    f = tf.function(lambda x: tf.gradients(inner(x) + x, x, grad_ys=[tf.constant(2.0)])[0])
+    assert f(tf.constant(3.0)).numpy() == 56.0
+
+
+def test_what_is_no_function_is_refused():
+    with pytest.raises(TypeError, match="5 is not a callable object"):
+        tf.function(5)
+
+
+def test_output_shapes_and_dtypes():
+    concrete = tf.function(lambda x: {"a": x[None]}).get_concrete_function(tf.TensorSpec([None, 2]))
+    assert concrete.output_shapes == {"a": tf.TensorShape([1, None, 2])} and concrete.output_dtypes == {"a": tf.float32}
+
+
+def test_one_table_gathered_with_two_types_of_indices():
+    table = tf.Variable([[1.0], [2.0], [3.0]])
+
+    def gradient():
+        with tf.GradientTape() as tape:
+            y = tf.gather(table, [0, 0]) + tf.gather(table, tf.constant([1, 2], tf.int64))
+        return tf.convert_to_tensor(tape.gradient(y, table))
+
+    for f in (gradient, tf.function(gradient)):
+        assert f().numpy().tolist() == [[2.0], [1.0], [1.0]]

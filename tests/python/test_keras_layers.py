@@ -186,3 +186,11 @@ def test_serialized_layers():
     assert list(layers.serialize(layer, use_legacy_format=True)) == ["class_name", "config"]
     assert layers.serialize(layer)["registered_name"] is None
     assert layers.deserialize(layers.serialize(layer)).get_config() == layer.get_config()
+
+
+def test_seeded_noise_counts_its_draws():
+    layer = tf.keras.layers.GaussianNoise(1.0, seed=3)
+    drawn = [layer(tf.zeros(3), training=True).numpy() for _ in range(3)]
+    wanted = [[1.0616621, -0.8785783, 0.11187216], [0.29629603, -0.03141323, -0.05471061],
+              [-1.1780828, -0.7099414, -1.748158]]  # TensorFlow's
+    np.testing.assert_allclose(drawn, wanted, rtol=1e-4)

@@ -36,6 +36,13 @@ def test_format_specifications():
     assert str(error.value) == "unsupported format string passed to numpy.ndarray.__format__"
 
 
+def test_print_options():
+    with np.printoptions(precision=2):
+        assert str(tf.constant([1.23456])) == "tf.Tensor([1.23], shape=(1,), dtype=float32)"
+        assert repr(tf.Variable([1.23456])).endswith("numpy=array([1.23], dtype=float32)>")
+    assert str(tf.constant([1.23456])) == "tf.Tensor([1.23456], shape=(1,), dtype=float32)"
+
+
 def test_as_numpy_prints():
     generator = np.random.default_rng(3)
     for dtype in ("float16", "float32", "float64", "int8", "int64", "uint16", "complex64", "bool"):

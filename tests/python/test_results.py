@@ -82,6 +82,62 @@ def test_bare_numbers_take_the_dtype(options):
     assert tf.random.uniform([4], **options).dtype == options.get("dtype", tf.float32)
 
 
+@pytest.mark.parametrize("call, wanted", [
+    (lambda: tf.where([True, False], tf.constant([1.0, 2.0]), 0), [1.0, 0.0]),
+    (lambda: tf.where([True, False], 0, tf.constant([1, 2], tf.int64)), [0, 2]),
+    (lambda: tf.where([True, False], tf.constant([1.0, 2.0]), np.zeros(2)), [1.0, 0.0]),
+    (lambda: tf.one_hot([1], 2, on_value=5, dtype=tf.float32), [[0.0, 5.0]]),
+    (lambda: tf.one_hot([1], 2, off_value=2, dtype=tf.int64), [[2, 1]]),
+    (lambda: tf.reshape([[1], [2]], -1), [1, 2]),
+    (lambda: tf.fill(2, 1), [1, 1]),
+    (lambda: tf.stack([]), []),
+    (lambda: tf.concat(tf.constant([[1, 2], [3, 4]]), 0), [[1, 2], [3, 4]]),
+    (lambda: tf.concat(np.array([[1, 2], [3, 4]]), 0), [[1, 2], [3, 4]]),
+    (lambda: tf.strings.format("{}", tf.ones(2)), b"[1 1]"),
+    (lambda: tf.sort([3.0, np.nan, 1.0]), [1.0, 3.0, np.nan]),
+    (lambda: tf.sort([3.0, np.nan, 1.0], direction="DESCENDING"), [3.0, 1.0, np.nan]),
+    (lambda: tf.argsort([np.nan, 2.0, 1.0]), [2, 1, 0]),
+    (lambda: tf.math.top_k([np.nan, 2.0, 1.0], 2).values, [2.0, 1.0]),
+    (lambda: tf.eye(tf.constant(2), tf.constant(3)), [[1, 0, 0], [0, 1, 0]]),
+    (lambda: tf.compat.v1.where([True, False], [[1, 2], [3, 4]], [[5, 6], [7, 8]]), [[1, 2], [7, 8]]),
+    (lambda: tf.get_static_value(tf.constant([1, 2])), [1, 2]),
+], ids=lambda value: "")
+def test_values(call, wanted):
+    np.testing.assert_array_equal(np.array(call()), wanted)
+
+
+def test_sizes_past_32_bits_are_refused_and_not_cut():
+    pytest.raises(tf.errors.InvalidArgumentError, tf.one_hot, [1], 2**41)
+    pytest.raises(tf.errors.ResourceExhaustedError, tf.eye, 2**30)
+    pytest.raises(ValueError, lambda: tf.constant([1], tf.int8) + 200)
+
+
+def test_classes_of_errors():
+    number = tf.constant([1])
+    pytest.raises(tf.errors.InvalidArgumentError, lambda: number + 1.5)
+    pytest.raises(TypeError, lambda: 1.5 + number)
+    pytest.raises(TypeError, tf.function(lambda x: x + 1.5), number)
+    pytest.raises(tf.errors.InvalidArgumentError, tf.matmul, tf.ones([2, 3]), tf.ones([5, 5]))
+    pytest.raises(ValueError, tf.function(lambda x: tf.matmul(x, tf.ones([5, 5]))), tf.ones([2, 3]))
+    pytest.raises(tf.errors.InvalidArgumentError, tf.reduce_sum, ["a"])
+    pytest.raises(TypeError, tf.function(lambda: tf.reduce_sum(["a"])))
+    pytest.raises(tf.errors.UnimplementedError, tf.cast, "1", tf.float32)
+    pytest.raises(ValueError, tf.add_n, [])
+    window = tf.ones([3, 3, 1, 1])
+    assert tf.nn.conv2d(tf.ones([1, 2, 2, 1]), window, 1, "VALID").shape == [1, 0, 0, 1]
+    pytest.raises(ValueError, tf.function(lambda x: tf.nn.conv2d(x, window, 1, "VALID")), tf.ones([1, 2, 2, 1]))
+
+
+def test_moments_are_a_plain_tuple():
+    assert type(tf.nn.moments(tf.ones([2, 2]), [0])) is tuple
+
+
+def test_warning_of_lost_imaginary_parts(caplog):
+    tf.get_logger().propagate = True
+    assert tf.cast([1 + 2j], tf.float32).numpy().tolist() == [1.0]
+    assert "casting an input of type complex128 to an incompatible dtype float32" in caplog.text
+
+
 def test_tensors_of_another_dtype_do_not():
     pytest.raises(ValueError, tf.random.uniform, [4], maxval=tf.constant(3))
     pytest.raises(ValueError, tf.random.normal, [4], mean=tf.constant(1, tf.int64))

@@ -14,8 +14,8 @@
 //
 // While a function is traced, its graph chooses (`GraphSeeds`): the global seed is the one that was set when tracing
 // began, and the op seed that stands for "none" is counted per graph from 0; branches and bodies of loops are graphs of
-// their own. When the function runs, each of its ops has a stream of its own (`RandomStream`), which goes on from call to
-// call and starts anew when the global seed is set.
+// their own. When the function runs, each of its ops has a stream of its own (`RandomStream`), which goes on from call
+// to call and starts anew when the global seed is set.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -100,8 +100,8 @@ class THALWEG_API SeedState {
   /// (0, 0) asks for an unpredictable stream.
   std::pair<int64_t, int64_t> next_op_seed(std::optional<int64_t> op_seed = {});
 
-  /// Where the stream of this op, its other attributes (hashed by the caller) and its seeds stands, or the stream of the
-  /// running step of a function; it then moves on by `blocks`.
+  /// Where the stream of this op, its other attributes (hashed by the caller) and its seeds stands, or the stream of
+  /// the running step of a function; it then moves on by `blocks`.
   PhiloxState reserve(std::string_view op_name, uint64_t attrs_hash, int64_t seed, int64_t seed2, uint64_t blocks);
 
  private:

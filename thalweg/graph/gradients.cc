@@ -100,8 +100,7 @@ std::vector<Tensor> gradients(const std::vector<Tensor>& ys, const std::vector<T
   tape.stop();
   // A source that was computed from another one is known by what the tape saw of it last.
   for (size_t i = 0; i < xs.size(); ++i)
-    if (xs[i].is_symbolic() && xs[i].dtype() != DType::resource)
-      sources[i] = replay.tensor_of(tracer->value_of(xs[i]));
+    if (xs[i].is_symbolic() && xs[i].dtype() != DType::resource) sources[i] = replay.tensor_of(tracer->value_of(xs[i]));
   return tape.gradient(targets, sources, options.grad_ys, options.unconnected_gradients);
 }
 

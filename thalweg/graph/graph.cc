@@ -5,8 +5,8 @@
 #include <unordered_set>
 
 #include "thalweg/core/error.h"
-#include "thalweg/core/seed.h"
 #include "thalweg/core/name_scope.h"
+#include "thalweg/core/seed.h"
 #include "thalweg/graph/function_core.h"
 
 namespace thalweg::graph {

@@ -46,8 +46,8 @@ struct Node {
   std::string name = {};
   Tensor constant = {};
   std::shared_ptr<RandomStream> stream = {};  // of an op that draws random numbers: goes on from run to run
-  int id = 0;        // nodes are in program order
-  Where where = {};  // in the program that was traced
+  int id = 0;                                 // nodes are in program order
+  Where where = {};                           // in the program that was traced
 
   bool is_constant() const { return constant.defined(); }
   /// Whether it does something that is seen even when no result is used.

@@ -1,5 +1,6 @@
 #include "thalweg/keras/config.h"
 
+#include "thalweg/core/convert.h"
 #include "thalweg/core/error.h"
 #include "thalweg/keras/object.h"
 #include "thalweg/ops/casting.h"
@@ -78,6 +79,13 @@ void flatten(const Value& value, int depth, const Shape& shape, std::vector<doub
   for (const Value& item : value.list()) flatten(item, depth + 1, shape, numbers, real);
 }
 
+// Without an op: to look at a configuration starts no device, and no tape or trace sees it.
+Tensor converted(const Tensor& tensor, DType dtype) {
+  Tensor made = Tensor::empty(dtype, tensor.shape());
+  convert_elements(tensor.dtype(), tensor.impl()->data, dtype, made.impl()->data, tensor.size());
+  return made;
+}
+
 }  // namespace
 
 Value to_value(const Tensor& tensor) {
@@ -86,11 +94,11 @@ Value to_value(const Tensor& tensor) {
   if (tensor.dtype() == DType::string)
     return nested(tensor.shape(), 0, [&](int64_t i) { return Value(tensor.data<std::string>()[i]); }, next);
   if (is_integer(tensor.dtype())) {
-    const Tensor whole = cast(tensor, DType::int64);
+    const Tensor whole = converted(tensor, DType::int64);
     return nested(tensor.shape(), 0, [&](int64_t i) { return Value(whole.data<int64_t>()[i]); }, next);
   }
   const bool is_truth = tensor.dtype() == DType::bool_;
-  const Tensor reals = cast(tensor, DType::float64);
+  const Tensor reals = converted(tensor, DType::float64);
   auto element = [&](int64_t i) {
     const double number = reals.data<double>()[i];
     return is_truth ? Value(number != 0) : Value(number);
@@ -110,7 +118,7 @@ void from_value(Tensor& tensor, const Value& value) {
   std::vector<double> numbers;
   bool real = false;
   flatten(value, 0, shape, numbers, real);
-  tensor = cast(Tensor(numbers, shape), real ? DType::float32 : DType::int32);
+  tensor = converted(Tensor(numbers, shape), real ? DType::float32 : DType::int32);
 }
 
 const Member* Rows::find(std::string_view name) const {

@@ -6,7 +6,9 @@
 #include <limits>
 
 #include "thalweg/core/convert.h"
+#include "thalweg/core/error.h"
 #include "thalweg/core/threads.h"
+#include "thalweg/core/warning.h"
 #include "thalweg/kernels/cast.h"
 #include "thalweg/kernels/strided_copy.h"
 #include "thalweg/ops/apply.h"
@@ -68,7 +70,8 @@ const Op& Cast = define_op({
         [](InferCall& c) {
           DType to = c.attrs<CastAttrs>().DstT, from = c.dtype(0);
           if (to != from && (!plain_types.has(to) || !plain_types.has(from)))
-            c.fail("there is no cast from " + std::string(name_of(from)) + " to " + std::string(name_of(to)));
+            throw UnimplementedError("Cast: there is no cast from " + std::string(name_of(from)) + " to " +
+                                     std::string(name_of(to)));
           c.output(0, to, c.shape(0));
         },
     .kernel = {[](const KernelCall& c) {
@@ -205,8 +208,21 @@ Tensor saturate_cast(const TensorLike& value, DType dtype) {
 Tensor bitcast(const Tensor& input, DType type) { return apply1(Bitcast, {input}, BitcastAttrs{type}); }
 
 namespace {
+
+SaySeldom about_imaginary_parts(5);
+
+// What programs call; gradients and other functions cast complex numbers without a word.
+Tensor cast_with_warning(const TensorLike& x, DType dtype) {
+  DType from = x.tensor().dtype();
+  if (is_complex(from) && !is_complex(dtype))
+    about_imaginary_parts.warn("You are casting an input of type " + std::string(name_of(from)) +
+                               " to an incompatible dtype " + std::string(name_of(dtype)) +
+                               ". This discards the imaginary part; tf.math.real and tf.math.abs say what is meant.");
+  return cast(x, dtype);
+}
+
 const FunctionDef* const functions[] = {
-    &define_function<cast>({"cast", "dtypes.cast"}, {"x", "dtype"}),
+    &define_function<cast_with_warning>({"cast", "dtypes.cast"}, {"x", "dtype"}),
     &define_function<saturate_cast>({"saturate_cast", "dtypes.saturate_cast"}, {"value", "dtype"}),
     &define_function<bitcast>({"bitcast"}, {"input", "type"}),
 };

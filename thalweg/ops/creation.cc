@@ -263,7 +263,7 @@ Tensor constant(const TensorLike& value, const ConstantOptions& options) {
   return made.size() == 1 ? fill(dims, reshape(made, {})) : reshape(made, dims);
 }
 
-Tensor fill(const TensorLike& dims, const TensorLike& value) { return apply1(Fill, {index_tensor(dims), value}); }
+Tensor fill(const TensorLike& dims, const TensorLike& value) { return apply1(Fill, {as_vector(dims), value}); }
 Tensor zeros(const TensorLike& shape, const ZerosOptions& options) {
   return fill(as_vector(shape), zero_of(options.dtype));
 }

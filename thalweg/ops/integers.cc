@@ -31,6 +31,13 @@ Tensor index_tensor(const TensorLike& values) {
     p->weak = Weak::strong;
     return given;
   }
+  // Real numbers are no sizes: the op refuses them, which says which argument it is. Arrays are cast, as in TensorFlow.
+  if (is_floating(p->dtype) && p->weak == Weak::bare) return strengthen(given, natural_dtype(*p));
+  if (is_floating(p->dtype)) {
+    Tensor made = Tensor::empty(DType::int32, p->shape);
+    convert_elements(p->dtype, p->data, DType::int32, made.impl()->data, p->shape.count());
+    return made;
+  }
   return strengthen(given, p->dtype == DType::int64 ? DType::int64 : DType::int32);
 }
 

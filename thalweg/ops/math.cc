@@ -358,7 +358,10 @@ Tensor negative(const Tensor& x) { return detail::negative(x, 0); }
 Tensor pow(const TensorLike& x, const TensorLike& y) { return apply1(Pow, {x, y}); }
 Tensor maximum(const TensorLike& x, const TensorLike& y) { return apply1(Maximum, {x, y}); }
 Tensor minimum(const TensorLike& x, const TensorLike& y) { return apply1(Minimum, {x, y}); }
-Tensor add_n(std::span<const Tensor> inputs) { return apply_values(AddN, inputs, {}); }
+Tensor add_n(std::span<const Tensor> inputs) {
+  if (inputs.empty()) throw ValueError("add_n: inputs must be a list of at least one tensor, got an empty one");
+  return apply_values(AddN, inputs, {});
+}
 Tensor clip_by_value(const Tensor& t, const TensorLike& clip_value_min, const TensorLike& clip_value_max) {
   if (is_indexed_slices(t))
     return map_values(t, [&](const Tensor& x) { return clip_by_value(x, clip_value_min, clip_value_max); });

@@ -311,7 +311,9 @@ std::vector<Tensor> identity_n(const std::vector<Tensor>& input) {
 }
 Tensor stop_gradient(const TensorLike& input) { return apply1(StopGradient, {input}); }
 Tensor reshape(const TensorLike& tensor, const TensorLike& shape) {
-  return apply1(Reshape, {tensor, index_tensor(shape)});
+  Tensor dims = index_tensor(shape);  // one number is the one dimension
+  if (dims.defined() && dims.rank() == 0 && !dims.is_symbolic()) dims = apply1(Reshape, {dims, Tensor({int32_t{1}})});
+  return apply1(Reshape, {tensor, dims});
 }
 Tensor expand_dims(const TensorLike& input, const TensorLike& axis) {
   return apply1(ExpandDims, {input, index_tensor(axis)});

@@ -23,8 +23,8 @@
 namespace thalweg {
 namespace {
 
-// An unsigned number that grows with the value; both zeros are one. NaN counts as less than any number, so that it comes
-// last in falling order; sort turns the signs for rising order, where it then comes last too, as in NumPy.
+// An unsigned number that grows with the value; both zeros are one. NaN counts as less than any number, so that it
+// comes last in falling order; sort turns the signs for rising order, where it then comes last too, as in NumPy.
 template <class T> uint64_t rank_of(T value) {
   if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
     return rank_of(static_cast<float>(value));

@@ -93,7 +93,7 @@ Tensor convert_weak(PyObject* object, const Tensor& weak, DType dtype) {
   DType from = weak.dtype();
   bool soft = weak.impl()->weak == Weak::soft;
   if (!soft && weak.size() == 0 && dtype != resource && dtype != variant)
-    return Tensor::empty(dtype, weak.shape());  // [] is of any kind
+    return Tensor::empty(dtype, weak.shape());                                         // [] is of any kind
   if (!soft && is_integer(from) && is_integer(dtype)) return strengthen(weak, dtype);  // refuses what does not fit
   bool castable = soft ? plain_types.has(from) && plain_types.has(dtype) : literal_fits(from, dtype);
   if (from != dtype && !castable) refuse_dtype(object, dtype);

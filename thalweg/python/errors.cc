@@ -9,9 +9,9 @@ namespace thalweg::python {
 namespace {
 
 constexpr std::array<const char*, static_cast<size_t>(Hook::count)> hook_names = {
-    "dtype",     "as_dtype",  "tensor_shape",     "errors",         "named_tuple",    "record_names", "docs",
-    "signature", "reference", "variable_classes", "variable_enums", "indexed_slices", "warn",
-    "single_values", "conversion", "numpy_text"};
+    "dtype", "as_dtype",      "tensor_shape", "errors",           "named_tuple",    "record_names",
+    "docs",  "signature",     "reference",    "variable_classes", "variable_enums", "indexed_slices",
+    "warn",  "single_values", "conversion",   "numpy_text"};
 std::array<PyObject*, hook_names.size()> hooks = {};
 
 // The class of tf.errors with this name, called as TensorFlow calls it: (node_def, op, message).

@@ -15,8 +15,8 @@ struct FunctionPlan {
   Parameters parameters;
   size_t num_params = 0;
   size_t num_options = 0;
-  int name_slot = -1;       // where `name` is no option of its own
-  bool takes_rest = false;  // the last parameter is called args: it takes any number of positional arguments
+  int name_slot = -1;         // where `name` is no option of its own
+  bool takes_rest = false;    // the last parameter is called args: it takes any number of positional arguments
   PyObject* alone = nullptr;  // whether one value may stand for its list: True for a tensor, False for any (borrowed)
   PyObject* record = nullptr;
   std::unique_ptr<TensorArguments> kept;  // where all parameters are single tensors
@@ -92,7 +92,8 @@ PyObject* make_results(PyFunction* self, Results& results) {
   for (Tensor& t : results.many) values.push_back(nb::steal(wrap(std::move(t))));
   if (!plan.record) {
     std::string name = record_name(def);
-    plan.record = name == "tuple" ? plain_tuple() : record_type(name, {def.result_names.begin(), def.result_names.end()});
+    plan.record =
+        name == "tuple" ? plain_tuple() : record_type(name, {def.result_names.begin(), def.result_names.end()});
   }
   return make_record(plan.record, std::move(values)).release().ptr();
 }
@@ -119,8 +120,7 @@ bool read_argument(const FunctionDef& def, const FunctionPlan& plan, size_t i, P
       return is_heavy(argument.tensor);
     case ParamKind::tensors:
       if (stands_alone(plan, value)) argument.tensors = {natural_tensor(value)};
-      else
-        argument.tensors = tensor_list(value, false, last_part(def.names[0]).c_str(), param.name.c_str());
+      else argument.tensors = tensor_list(value, false, last_part(def.names[0]).c_str(), param.name.c_str());
       return std::any_of(argument.tensors.begin(), argument.tensors.end(),
                          [](const Tensor& t) { return is_heavy(t.get()); });
     case ParamKind::value:

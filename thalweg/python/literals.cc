@@ -232,6 +232,10 @@ class ListReader {
     for (int i = 0; fits && i < value_rank_; ++i) fits = value.shape()[i] == shape_[first + i];
     if (!fits) refuse_ragged();
     DType to = values_.dtype();
+    if (value.impl()->weak == Weak::strong && strength_ == Weak::strong && value.dtype() != to)
+      throw InvalidArgumentError("a list holds tensors of " + std::string(name_of(to)) + " and " +
+                                 std::string(name_of(value.dtype())) + ": convert one of them with tf.cast");
+    if (first_ == Kind::whole && is_integer(value.dtype())) is_wide_ |= !fits_int32(value);
     if (value.dtype() == to) {
       copy_elements(to, value.impl()->data, next_, value.size());
     } else {
@@ -239,7 +243,6 @@ class ListReader {
       bool narrows = is_floating(value.dtype()) && is_integer(to);
       if (!number || narrows || is_complex(value.dtype())) refuse_mixed();
       convert_elements(value.dtype(), value.impl()->data, to, next_, value.size());
-      if (first_ == Kind::whole) is_wide_ |= !fits_int32(value);
     }
     next_ += static_cast<size_t>(value.size()) * size_of(to);
   }

@@ -268,8 +268,7 @@ PyGetSetDef attributes[] = {
 }  // namespace
 
 void define_op_calls(nb::module_& module) {
-  op_type = make_callable_type("thalweg.RawOp", sizeof(PyOp), offsetof(PyOp, call), drop_op, show, attributes,
-                               reduce);
+  op_type = make_callable_type("thalweg.RawOp", sizeof(PyOp), offsetof(PyOp, call), drop_op, show, attributes, reduce);
   module.def(
       "raw_ops",
       [] {

@@ -14,6 +14,19 @@
 namespace thalweg::keras::layers {
 namespace {
 
+/// The seeds of a layer that draws again and again: its own for the first draw, one more for each that follows, as in
+/// Keras; so layers draw other numbers at every call, traced or not.
+class CountedSeed {
+ public:
+  std::optional<int64_t> next(const std::optional<int64_t>& given) {
+    if (!given) return {};
+    return *given + num_draws_++;
+  }
+
+ private:
+  int64_t num_draws_ = 0;
+};
+
 void check_rate(double rate) {
   if (!(rate >= 0 && rate <= 1))
     throw ValueError("Invalid value " + Value(rate).json() + " received for `rate`, expected a value between 0 and 1.");
@@ -22,50 +35,55 @@ void check_rate(double rate) {
 struct DropoutLayer {
   double rate = 0;
   DropoutOptions options = {};
+  CountedSeed seeds = {};
   void check() const { check_rate(rate); }
   Tensor call(const Tensor& x, const CallArgs& args) {
     if (!args.training || rate == 0) return x;
     std::optional<Shape> together = options.noise_shape;
     if (together && together->rank() > 0 && (*together)[0] != 1) (*together)[0] = unknown;  // whatever the batch
-    return nn::dropout(x, static_cast<float>(rate), {.noise_shape = together, .seed = options.seed});
+    return nn::dropout(x, static_cast<float>(rate), {.noise_shape = together, .seed = seeds.next(options.seed)});
   }
   static constexpr bool supports_masking = true;
 };
 
-Tensor drop_channels(const Tensor& x, double rate, const SpatialDropoutOptions& options, const CallArgs& args) {
+Tensor drop_channels(const Tensor& x, double rate, const SpatialDropoutOptions& options, CountedSeed& seeds,
+                     const CallArgs& args) {
   if (!args.training || rate == 0) return x;
   Shape together = Shape::of_rank(x.rank());
   const bool is_first = options.data_format == "channels_first" && x.rank() > 3;
   for (int i = 1; i < x.rank(); ++i)
     if (i != (is_first ? 1 : x.rank() - 1)) together[i] = 1;
   return nn::dropout(x, static_cast<float>(rate),
-                     {.noise_shape = options.noise_shape.value_or(together), .seed = options.seed});
+                     {.noise_shape = options.noise_shape.value_or(together), .seed = seeds.next(options.seed)});
 }
 
 struct SpatialDropout1DLayer {
   double rate = 0;
   SpatialDropoutOptions options = {};
+  CountedSeed seeds = {};
   void check() const { check_rate(rate); }
   InputSpec input_spec() const { return {.ndim = 3}; }
-  Tensor call(const Tensor& x, const CallArgs& args) { return drop_channels(x, rate, options, args); }
+  Tensor call(const Tensor& x, const CallArgs& args) { return drop_channels(x, rate, options, seeds, args); }
   void complete_config(Value& config) const { config.erase("data_format"); }  // as Keras has it
   static constexpr bool supports_masking = true;
 };
 struct SpatialDropout2DLayer {
   double rate = 0;
   SpatialDropoutOptions options = {};
+  CountedSeed seeds = {};
   void check() const { check_rate(rate); }
   InputSpec input_spec() const { return {.ndim = 4}; }
-  Tensor call(const Tensor& x, const CallArgs& args) { return drop_channels(x, rate, options, args); }
+  Tensor call(const Tensor& x, const CallArgs& args) { return drop_channels(x, rate, options, seeds, args); }
   void complete_config(Value& config) const { config.erase("data_format"); }  // as Keras has it
   static constexpr bool supports_masking = true;
 };
 struct SpatialDropout3DLayer {
   double rate = 0;
   SpatialDropoutOptions options = {};
+  CountedSeed seeds = {};
   void check() const { check_rate(rate); }
   InputSpec input_spec() const { return {.ndim = 5}; }
-  Tensor call(const Tensor& x, const CallArgs& args) { return drop_channels(x, rate, options, args); }
+  Tensor call(const Tensor& x, const CallArgs& args) { return drop_channels(x, rate, options, seeds, args); }
   void complete_config(Value& config) const { config.erase("data_format"); }  // as Keras has it
   static constexpr bool supports_masking = true;
 };
@@ -73,9 +91,11 @@ struct SpatialDropout3DLayer {
 struct GaussianNoiseLayer {
   double stddev = 0;
   NoiseOptions options = {};
+  CountedSeed seeds = {};
   Tensor call(const Tensor& x, const CallArgs& args) {
     if (!args.training) return x;
-    return x + random::normal(shape(x), {.mean = 0.0, .stddev = stddev, .dtype = x.dtype(), .seed = options.seed});
+    return x + random::normal(shape(x),
+                              {.mean = 0.0, .stddev = stddev, .dtype = x.dtype(), .seed = seeds.next(options.seed)});
   }
   static constexpr bool supports_masking = true;
 };
@@ -83,10 +103,12 @@ struct GaussianNoiseLayer {
 struct GaussianDropoutLayer {
   double rate = 0;
   NoiseOptions options = {};
+  CountedSeed seeds = {};
   Tensor call(const Tensor& x, const CallArgs& args) {
     if (!args.training || !(rate > 0 && rate < 1)) return x;
     const double stddev = std::sqrt(rate / (1 - rate));
-    return x * random::normal(shape(x), {.mean = 1.0, .stddev = stddev, .dtype = x.dtype(), .seed = options.seed});
+    return x * random::normal(shape(x),
+                              {.mean = 1.0, .stddev = stddev, .dtype = x.dtype(), .seed = seeds.next(options.seed)});
   }
   static constexpr bool supports_masking = true;
 };
@@ -94,13 +116,14 @@ struct GaussianDropoutLayer {
 struct AlphaDropoutLayer {
   double rate = 0;
   DropoutOptions options = {};
+  CountedSeed seeds = {};
   Tensor call(const Tensor& x, const CallArgs& args) {
     if (!args.training || !(rate > 0 && rate < 1)) return x;
     // What selu gives far below 0 takes the place of what is dropped; then mean and variance are put right.
     const double low = -1.6732632423543772848170429916717 * 1.0507009873554804934193349852946;
     const double scale = 1 / std::sqrt((1 - rate) * (1 + rate * low * low)), shift = -scale * low * rate;
     auto number = [&](double value) { return cast(Tensor(value), x.dtype()); };
-    Tensor draws = random::uniform(noise_shape(x), {.dtype = x.dtype(), .seed = options.seed});
+    Tensor draws = random::uniform(noise_shape(x), {.dtype = x.dtype(), .seed = seeds.next(options.seed)});
     Tensor kept = cast(draws >= number(rate), x.dtype());
     Tensor y = x * kept + number(low) * (number(1) - kept);
     return number(scale) * y + number(shift);
