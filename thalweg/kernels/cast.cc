@@ -115,9 +115,6 @@ template <class Part> void make_complex(const void* in, void* out, int64_t n) {
   }
 }
 
-// Whether floats become narrow integers: faster as 32 bits first.
-bool goes_by_int32(DType stage, DType to) { return stage == DType::float32 && is_integer(to) && size_of(to) <= 2; }
-
 // The elements as their stage, which is `in` itself where nothing changes.
 const void* widened(DType from, const void* in, void* buffer, int64_t n) {
   DType stage = stage_of(from);
@@ -159,19 +156,14 @@ void cast(DType from, const void* in, DType to, void* out, int64_t n) {
   bool same_bits = from == to || (size_of(from) == size_of(to) && is_integer(from) && is_integer(to));
   if (same_bits) return copy_elements(to, in, out, n);
   DType stage = stage_of(from), last = is_half(to) ? DType::float32 : real_of(to);
-  const bool by_int32 = goes_by_int32(stage, to);
-  if (UnaryLoop direct = cast_loop(from, to); direct && !by_int32) return direct(in, out, n, nullptr);
+  if (UnaryLoop direct = cast_loop(from, to)) return direct(in, out, n, nullptr);
   constexpr int64_t tile = 512;
   alignas(64) std::byte first[tile * 8], second[tile * 8];
-  UnaryLoop loop = stage == last ? nullptr : cast_loop(by_int32 ? DType::int32 : stage, last);
+  UnaryLoop loop = stage == last ? nullptr : cast_loop(stage, last);
   for (int64_t i = 0; i < n; i += tile) {
     int64_t m = std::min(tile, n - i);
     void* results = element(to, out, i);
     const void* at = widened(from, element(from, in, i), !loop && last == to ? results : first, m);
-    if (by_int32) {
-      step<float, int32_t>()(at, second, m, nullptr);
-      at = second;
-    }
     if (loop) {
       loop(at, last == to ? results : second, m, nullptr);
       at = second;

@@ -2,7 +2,6 @@
 // channels around each are sums of shifted copies of one long vector, however few channels there are.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <vector>
 
 #include "thalweg/core/convert.h"
@@ -17,12 +16,25 @@ namespace {
 
 constexpr int64_t block_size = 2048;  // floats, margins included
 
-/// sums[i] = x[i] + ... + x[i + width - 1].
+using Lanes [[gnu::vector_size(32), gnu::may_alias, gnu::aligned(4)]] = float;
+
+/// sums[i] = x[i] + ... + x[i + width - 1]; four vectors of them are added up in registers.
 [[gnu::always_inline]] inline void window_sums_body(const float* x, int64_t n, int64_t width, float* sums) {
-  std::memcpy(sums, x, static_cast<size_t>(n) * sizeof(float));
-  for (int64_t d = 1; d < width; ++d)
-#pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) sums[i] += x[i + d];
+  int64_t i = 0;
+  for (; i + 32 <= n; i += 32) {
+    auto* from = reinterpret_cast<const Lanes*>(x + i);
+    Lanes a = from[0], b = from[1], c = from[2], d = from[3];
+    for (int64_t k = 1; k < width; ++k) {
+      from = reinterpret_cast<const Lanes*>(x + i + k);
+      a += from[0], b += from[1], c += from[2], d += from[3];
+    }
+    auto* to = reinterpret_cast<Lanes*>(sums + i);
+    to[0] = a, to[1] = b, to[2] = c, to[3] = d;
+  }
+  for (; i < n; ++i) {
+    sums[i] = x[i];
+    for (int64_t k = 1; k < width; ++k) sums[i] += x[i + k];
+  }
 }
 /// powers = norms^-beta, where norms = bias + alpha sums replaces the sums. The two powers that networks use are roots.
 [[gnu::always_inline]] inline void powers_body(const LrnOptions& o, int64_t n, float* sums, float* powers) {
@@ -37,7 +49,10 @@ constexpr int64_t block_size = 2048;  // floats, margins included
     for (int64_t i = 0; i < n; ++i) powers[i] = 1.0f / (std::sqrt(sums[i]) * std::sqrt(std::sqrt(sums[i])));
   } else {
 #pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) powers[i] = scalar::pow(sums[i], -beta);
+    for (int64_t i = 0; i < n; ++i) {
+      const double logarithm = scalar::log(static_cast<double>(sums[i]));
+      powers[i] = static_cast<float>(scalar::exp(static_cast<double>(-beta) * logarithm));
+    }
   }
 }
 

@@ -132,6 +132,29 @@ template <class C> void turn_back(int64_t n, const C* z, const C* t, C* out) {
   multiply<C>(n, n, n, product, false, z, true, out);
 }
 
+template <class T> bool is_hermitian(int64_t n, const T* a) {
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j <= i; ++j)
+      if (a[i * n + j] != conjugate(a[j * n + i])) return false;
+  return true;
+}
+
+// v sqrt(e) v^H from eigenvalues e and vectors v, for which there are faster ways than for the Schur form.
+template <class T> void hermitian_square_root(int64_t n, const T* a, T* out) {
+  Work<T> vectors(n * n), scaled(n * n);
+  Work<Real<T>> eigenvalues(n);
+  if (!hermitian_eigen<T>(n, a, eigenvalues, vectors)) return fill_nan(out, n * n);
+  const Real<T> tiny = one_norm<T>(n, a) * std::numeric_limits<Real<T>>::epsilon() * static_cast<Real<T>>(n);
+  if (!is_complex_number<T> && eigenvalues[0] < -tiny) return fill_nan(out, n * n);
+  for (int64_t j = 0; j < n; ++j) {
+    const Real<T> e = eigenvalues[j];
+    T root = T(std::sqrt(std::max(e, Real<T>{0})));
+    if constexpr (is_complex_number<T>) root = e < 0 ? T(0, std::sqrt(-e)) : root;
+    for (int64_t i = 0; i < n; ++i) scaled[i * n + j] = vectors[i * n + j] * root;
+  }
+  multiply<T>(n, n, n, scaled, false, vectors, true, out);
+}
+
 }  // namespace
 
 // Scaling and squaring with a diagonal Pade approximant: of degree 13 in double, of degree 7 in float (Higham 2005,
@@ -188,6 +211,7 @@ template <class T> void matrix_square_root(int64_t n, const T* a, T* out) {
   if (n == 0) return;
   const int64_t count = n * n;
   if (!all_finite(a, count)) return fill_nan(out, count);
+  if (is_hermitian(n, a)) return hermitian_square_root(n, a, out);
   Work<T> t(count), z(count), root(count);
   if (!schur<T>(n, a, t, z)) return fill_nan(out, count);
   if constexpr (!is_complex_number<T>) {
