@@ -5,7 +5,7 @@
 
 The inputs are rows of tests/op_cases, grown to about so many elements. Each side runs in its own process, and a call is timed in both in
 turn. What seems slower is measured again when everything else is done, in several rounds of which the best counts, and listed if it is
-slower again. sweep_exceptions.yaml has what stays, with the reason. `--all` lists every ratio. Ends with 1 if the list is not empty.
+slower again. sweep_exceptions.yaml has what stays, with the reason. What is printed while it runs was measured once; `--all` shows every ratio. Ends with 1 if the list is not empty.
 Everything takes an hour; a name or two with --only half a minute.
 """
 
@@ -106,7 +106,7 @@ def main():
                     continue
                 measured += 1
                 ratio = times[0] / times[1]
-                if options.all:
+                if options.all or ratio >= SLOWER:
                     print_line(name, dtypes, size, threads, times, [ratio], call)
                 if ratio >= SLOWER:
                     slow.append((name, dtypes, size, threads, ratio, number))

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -146,6 +147,32 @@ TEST(Lrn, MatchesTensorFlow) {
     EXPECT_NEAR(y[i], y_want[i], 1e-6);
     EXPECT_NEAR(grad[i], grad_want[i], 3e-6);
   }
+}
+
+TEST(Lrn, RowsDoNotSeeTheirNeighbours) {
+  for (float beta : {0.5f, 0.6f, 0.75f})
+    for (int64_t channels : {1, 3, 40}) {
+      const int64_t rows = 3000 / channels;  // more than a block of them
+      const LrnOptions options{.radius = std::min<int64_t>(2, channels), .bias = 1, .alpha = 0.5f, .beta = beta};
+      std::vector<float> x(static_cast<size_t>(rows * channels)), y(x.size()), grad(x.size()), one(x.size());
+      for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 37 % 101) * 0.05f - 2.0f;
+      lrn(float32, rows, channels, options, x.data(), y.data());
+      lrn_grad(float32, rows, channels, options, x.data(), x.data(), y.data(), grad.data());
+      for (int64_t r = 0; r < rows; ++r) {
+        const float *in = x.data() + r * channels, *out = y.data() + r * channels;
+        for (int64_t c = 0; c < channels; ++c) {
+          double sum = 0;
+          for (int64_t k = std::max<int64_t>(0, c - 2); k < std::min(channels, c + 3); ++k)
+            sum += static_cast<double>(in[k]) * static_cast<double>(in[k]);
+          EXPECT_NEAR(static_cast<double>(out[c]),
+                      static_cast<double>(in[c]) * std::pow(1 + 0.5 * sum, -static_cast<double>(beta)), 1e-6);
+        }
+        lrn_grad(float32, 1, channels, options, in, in, out, one.data());
+        for (int64_t c = 0; c < channels; ++c)
+          ASSERT_EQ(grad[static_cast<size_t>(r * channels + c)], one[static_cast<size_t>(c)]);
+      }
+    }
+  lrn(float32, 4, 0, {.radius = 0, .bias = 1, .alpha = 1, .beta = 0.5f}, nullptr, nullptr);
 }
 
 }  // namespace

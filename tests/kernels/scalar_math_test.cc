@@ -10,6 +10,8 @@
 #include <limits>
 #include <vector>
 
+#include "thalweg/kernels/scalar_special.h"
+
 namespace {
 namespace scalar = thalweg::kernels::scalar;
 constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -69,11 +71,21 @@ const std::vector<FloatCase>& float_cases() {
       {"asin", copies<float, [](float x) { return scalar::asin(x); }>(), std::asin, 3},
       {"acos", copies<float, [](float x) { return scalar::acos(x); }>(), std::acos, 2},
       {"atan", copies<float, [](float x) { return scalar::atan(x); }>(), std::atan, 2},
+      {"atan2(x, -1.7)", copies<float, [](float x) { return scalar::atan2(x, -1.7f); }>(),
+       [](double x) { return std::atan2(x, static_cast<double>(-1.7f)); }, 2},
+      {"atan2(2.3, x)", copies<float, [](float x) { return scalar::atan2(2.3f, x); }>(),
+       [](double x) { return std::atan2(static_cast<double>(2.3f), x); }, 2},
       {"asinh", copies<float, [](float x) { return scalar::asinh(x); }>(), std::asinh, 1},
       {"acosh", copies<float, [](float x) { return scalar::acosh(x); }>(), std::acosh, 1},
       {"atanh", copies<float, [](float x) { return scalar::atanh(x); }>(), std::atanh, 1},
       {"erf", copies<float, [](float x) { return scalar::erf(x); }>(), std::erf, 3.5},
       {"erfc", copies<float, [](float x) { return scalar::erfc(x); }>(), std::erfc, 1},
+      {"erfinv", copies<float, [](float x) { return scalar::erfinv(x); }>(), scalar::erfinv<double>, 4},
+      {"ndtri", copies<float, [](float x) { return scalar::ndtri(x); }>(), scalar::ndtri<double>, 4},
+      {"bessel_i0", copies<float, [](float x) { return scalar::bessel_i0(x); }>(), scalar::bessel_i0<double>, 1},
+      {"bessel_i1", copies<float, [](float x) { return scalar::bessel_i1(x); }>(), scalar::bessel_i1<double>, 1},
+      {"bessel_i0e", copies<float, [](float x) { return scalar::bessel_i0e(x); }>(), scalar::bessel_i0e<double>, 1},
+      {"bessel_i1e", copies<float, [](float x) { return scalar::bessel_i1e(x); }>(), scalar::bessel_i1e<double>, 1},
       {"sqrt", copies<float, [](float x) { return scalar::sqrt(x); }>(), std::sqrt, 0.5},
       {"rsqrt", copies<float, [](float x) { return scalar::rsqrt(x); }>(), [](double x) { return 1.0 / std::sqrt(x); },
        2},
@@ -104,6 +116,11 @@ const std::vector<DoubleCase>& double_cases() {
        [](long double x) { return 1.0L / (1.0L + std::exp(-x)); }, 3},
       {"softplus", copies<double, [](double x) { return scalar::softplus(x); }>(),
        [](long double x) { return (x > 0.0L ? x : 0.0L) + std::log1p(std::exp(-std::abs(x))); }, 3},
+      {"atan", copies<double, [](double x) { return scalar::atan(x); }>(), std::atan, 2},
+      {"atan2(x, 1.3)", copies<double, [](double x) { return scalar::atan2(x, 1.3); }>(),
+       [](long double x) { return std::atan2(x, static_cast<long double>(1.3)); }, 2},
+      {"atan2(-0.4, x)", copies<double, [](double x) { return scalar::atan2(-0.4, x); }>(),
+       [](long double x) { return std::atan2(static_cast<long double>(-0.4), x); }, 2},
       {"erf", copies<double, [](double x) { return scalar::erf(x); }>(), std::erf, 3},
       {"rint", copies<double, [](double x) { return scalar::rint(x); }>(), std::nearbyint, 0},
       {"floor", copies<double, [](double x) { return scalar::floor(x); }>(), std::floor, 0},
@@ -248,6 +265,13 @@ TEST(ScalarMath, Edges) {
       {"atan(inf)", scalar::atan(infinity), pi / 2},
       {"atan(-inf)", scalar::atan(-infinity), -pi / 2},
       {"atan2(0, -1)", scalar::atan2(0.0f, -1.0f), pi},
+      {"atan2(-0, -0)", scalar::atan2(-0.0f, -0.0f), -pi},
+      {"atan2(-0, 0)", scalar::atan2(-0.0f, 0.0f), -0.0f},
+      {"atan2(inf, inf)", scalar::atan2(infinity, infinity), pi / 4},
+      {"atan2(inf, -inf)", scalar::atan2(infinity, -infinity), 3 * pi / 4},
+      {"atan2(-1, -0)", scalar::atan2(-1.0f, -0.0f), -pi / 2},
+      {"atan2(0, nan)", scalar::atan2(0.0f, nan), nan},
+      {"atan2(nan, 0)", scalar::atan2(nan, 0.0f), nan},
       {"asinh(-inf)", scalar::asinh(-infinity), -infinity},
       {"acosh(1)", scalar::acosh(1.0f), 0.0f},
       {"acosh(0.5)", scalar::acosh(0.5f), nan},

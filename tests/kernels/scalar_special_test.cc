@@ -138,6 +138,15 @@ TEST(ScalarSpecial, FloatsRoundTheDoubleResult) {
   EXPECT_EQ(scalar::expint(100.0f), std::numeric_limits<float>::infinity());
 }
 
+TEST(ScalarSpecial, FloatZetaHasTheDigitsOfFloat) {
+  for (float x : {1.01f, 1.5f, 3.0f, 8.0f, 40.0f, 200.0f})
+    for (float q : {0.01f, 0.4f, 1.0f, 7.5f, 90.0f, 3000.0f}) {
+      double exact = scalar::zeta(static_cast<double>(x), static_cast<double>(q));
+      if (exact < 1e-37 || exact > 1e38) continue;
+      EXPECT_NEAR(static_cast<double>(scalar::zeta(x, q)), exact, 1e-7 * exact) << x << " " << q;
+    }
+}
+
 TEST(ScalarSpecial, EdgesAreThoseOfTensorFlow) {
   const Value edges[] = {
       {"lgamma(0)", scalar::lgamma(0.0), infinity},
@@ -226,5 +235,29 @@ TEST(ScalarComplex, ValuesAndEdges) {
   expect_near(scalar::sin(scalar::asin(x)), x, "asin");
   expect_near(scalar::tanh(scalar::atanh(x)), x, "atanh");
   expect_near(scalar::exp(scalar::log(x)), x, "log");
+}
+
+TEST(ScalarComplex, FloatRootsAndLogarithmsAgreeWithDouble) {
+  constexpr float end = std::numeric_limits<float>::infinity();
+  const float parts[] = {0.0f,   -0.0f,  1.0f,  -1.0f, 0.6f, -0.8f, 3e38f,
+                         -3e38f, 1e-30f, -2.5f, 7.0f,  end,  -end,  std::numeric_limits<float>::quiet_NaN()};
+  auto check = [](float got, double expected, float a, float b, const char* name) {
+    if (std::isnan(expected)) EXPECT_TRUE(std::isnan(got)) << name << " of " << a << " " << b;
+    else EXPECT_FLOAT_EQ(got, static_cast<float>(expected)) << name << " of " << a << " " << b;
+    if (!std::isnan(expected)) EXPECT_EQ(std::signbit(got), std::signbit(expected)) << name << " of " << a << " " << b;
+  };
+  for (float a : parts)
+    for (float b : parts) {
+      const std::complex<float> x(a, b);
+      const Complex wide(a, b);
+      check(scalar::sqrt(x).real(), std::sqrt(wide).real(), a, b, "sqrt");
+      check(scalar::sqrt(x).imag(), std::sqrt(wide).imag(), a, b, "sqrt");
+      check(scalar::log(x).imag(), std::log(wide).imag(), a, b, "log");
+      if (a * a + b * b != 1.0f) check(scalar::log(x).real(), std::log(wide).real(), a, b, "log");
+    }
+  // Near a modulus of 1 the logarithm is small, and right.
+  const double a = static_cast<double>(0.6f), b = static_cast<double>(0.8f);
+  EXPECT_FLOAT_EQ(scalar::log(std::complex<float>(0.6f, 0.8f)).real(),
+                  static_cast<float>(0.5 * std::log1p((b - 1.0) * (b + 1.0) + a * a)));
 }
 }  // namespace

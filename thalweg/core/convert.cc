@@ -113,6 +113,17 @@ template <class W> void from_wide(const W* in, DType to, void* out, int64_t coun
     _mm_storeu_si128(reinterpret_cast<__m128i*>(y + i), _mm256_cvtps_ph(_mm256_loadu_ps(x + i), 0));
   for (; i < n; ++i) y[i] = static_cast<uint16_t>(_cvtss_sh(x[i], 0));
 }
+[[gnu::always_inline]] inline void floats_to_bfloat16s_body(const float* x, uint16_t* y, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) y[i] = BFloat16(x[i]).bits;
+}
+void floats_to_bfloat16s(const float* x, uint16_t* y, int64_t n) { floats_to_bfloat16s_body(x, y, n); }
+[[gnu::target("avx2")]] void floats_to_bfloat16s_avx2(const float* x, uint16_t* y, int64_t n) {
+  floats_to_bfloat16s_body(x, y, n);
+}
+const bool has_avx2 = [] {
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx2") != 0;
+}();
 const bool has_f16c = [] {
   __builtin_cpu_init();
   return __builtin_cpu_supports("avx") && __builtin_cpu_supports("f16c");
@@ -157,7 +168,7 @@ void widen_halves(DType from, const uint16_t* in, float* out, int64_t count) {
 
 void narrow_halves(DType to, const float* in, uint16_t* out, int64_t count) {
   if (to == DType::bfloat16) {
-    for (int64_t i = 0; i < count; ++i) out[i] = BFloat16(in[i]).bits;
+    (has_avx2 ? floats_to_bfloat16s_avx2 : floats_to_bfloat16s)(in, out, count);
   } else if (has_f16c) {
     floats_to_halves(in, out, count);
   } else {

@@ -1,5 +1,5 @@
-// Element-wise kernels. Per op and dtype only an inner loop is compiled (three times for float and double, one per
-// instruction set); broadcasting, half precision, short rows and threads are here once for all of them.
+// Element-wise kernels. Per op and dtype only an inner loop is compiled (three times for float, double and complex64,
+// one per instruction set); broadcasting, half precision, short rows and threads are here once for all of them.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -69,6 +69,14 @@ template <class T, class F, class A>
 [[gnu::always_inline]] inline void unary_body(const void* x, void* y, int64_t n, const void* attrs) {
   using R = Stored<T, decltype(call<A, F>(std::declval<const A&>(), std::declval<const T&>()))>;
   const A local = local_copy<A>(attrs);
+  if constexpr (std::is_same_v<T, bool>) {  // as bytes: GCC makes the loop from bool to bool thirty times slower
+    using Byte = std::conditional_t<std::is_same_v<R, bool>, uint8_t, R>;
+    auto* in = static_cast<const uint8_t*>(x);
+    auto* out = static_cast<Byte*>(y);
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<Byte>(call<A, F>(local, in[i] != 0));
+    return;
+  }
   auto* in = static_cast<const T*>(x);
   auto* out = static_cast<R*>(y);
 #pragma GCC ivdep
@@ -140,7 +148,9 @@ template <class T, class F, class A> struct Ternary {
   }
 };
 
-template <class T> inline constexpr bool is_hot = std::is_same_v<T, float> || std::is_same_v<T, double>;
+template <class T>
+inline constexpr bool is_hot =
+    std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::complex<float>>;
 
 template <TypeSet S, template <class, class, class> class Loops, class F, class A, DType D, class Table>
 constexpr void fill(Table& table) {

@@ -326,48 +326,4 @@ void batch_norm_grad(DType dtype, const NormShape& shape, bool training, const v
   });
 }
 
-void lrn(DType dtype, int64_t rows, int64_t channels, const LrnOptions& o, const void* x, void* y) {
-  with_floats<2>(dtype, rows * channels, {x, y}, [&](float** p) {
-    parallel_for(rows, 20.0 * static_cast<double>(channels), [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) {
-        const float* in = p[0] + r * channels;
-        float* out = p[1] + r * channels;
-        for (int64_t c = 0; c < channels; ++c) {
-          float sum = 0;
-          for (int64_t i = std::max<int64_t>(0, c - o.radius); i < std::min(channels, c + o.radius + 1); ++i)
-            sum += in[i] * in[i];
-          out[c] = in[c] * std::pow(o.bias + o.alpha * sum, -o.beta);
-        }
-      }
-    });
-  });
-}
-
-void lrn_grad(DType dtype, int64_t rows, int64_t channels, const LrnOptions& o, const void* y_grad, const void* x,
-              const void* y, void* x_grad) {
-  with_floats<4>(dtype, rows * channels, {y_grad, x, y, x_grad}, [&](float** p) {
-    parallel_for(rows, 40.0 * static_cast<double>(channels), [&](int64_t begin, int64_t end) {
-      std::vector<float> norm(static_cast<size_t>(channels)), ratio(norm.size());
-      for (int64_t r = begin; r < end; ++r) {
-        const float *g = p[0] + r * channels, *in = p[1] + r * channels, *out = p[2] + r * channels;
-        float* to = p[3] + r * channels;
-        for (int64_t c = 0; c < channels; ++c) {
-          float sum = 0;
-          for (int64_t i = std::max<int64_t>(0, c - o.radius); i < std::min(channels, c + o.radius + 1); ++i)
-            sum += in[i] * in[i];
-          const size_t at = static_cast<size_t>(c);
-          norm[at] = o.bias + o.alpha * sum;
-          ratio[at] = g[c] * out[c] / norm[at];
-        }
-        for (int64_t c = 0; c < channels; ++c) {
-          float sum = 0;
-          for (int64_t i = std::max<int64_t>(0, c - o.radius); i < std::min(channels, c + o.radius + 1); ++i)
-            sum += ratio[static_cast<size_t>(i)];
-          to[c] = g[c] * std::pow(norm[static_cast<size_t>(c)], -o.beta) - 2 * o.alpha * o.beta * in[c] * sum;
-        }
-      }
-    });
-  });
-}
-
 }  // namespace thalweg::kernels

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "thalweg/kernels/scalar_chebyshev.h"
+#include "thalweg/kernels/scalar_exponential.h"
 #include "thalweg/kernels/scalar_gamma.h"
 
 namespace thalweg::kernels::scalar {
@@ -77,58 +78,85 @@ inline constexpr double k1e_far[] = {
     -8.976705182010146e-14,  2.4771544242195988e-14, -7.0198370892147685e-15, 2.038703166239861e-15,
     -6.057047270643018e-16,  1.8380935752430455e-16, -5.689462849193648e-17,  1.7940510478863572e-17};
 
-inline double bessel_i0e(double x) {
+/// How many terms a type needs: float takes those above 1e-9 of the sum.
+template <class T> struct BesselTerms {
+  static constexpr size_t i_near = 20, i_far = 7, k_near = 7, k_far = 11;
+};
+template <> struct BesselTerms<double> {
+  static constexpr size_t i_near = 28, i_far = 23, k_near = 10, k_far = 24;
+};
+
+/// Both sides of each choice are computed, so that a loop vectorises; T is the type of the result.
+template <class T> [[gnu::always_inline]] inline double bessel_i0e(double x) {
+  using Terms = BesselTerms<T>;
   double a = std::abs(x);
-  return a <= 8.0 ? chebyshev(i0e_near, a, 0.0, 8.0) : chebyshev(i0e_far, 1.0 / a, 0.0, 0.125) / std::sqrt(a);
+  double near = chebyshev_terms<Terms::i_near>(i0e_near, a, 0.0, 8.0);
+  double far = chebyshev_terms<Terms::i_far>(i0e_far, 1.0 / a, 0.0, 0.125) / std::sqrt(a);
+  return a <= 8.0 ? near : far;
 }
-inline double bessel_i1e(double x) {
+template <class T> [[gnu::always_inline]] inline double bessel_i1e(double x) {
+  using Terms = BesselTerms<T>;
   double a = std::abs(x);
-  if (a <= 8.0) return x * chebyshev(i1e_near, a, 0.0, 8.0);
-  return std::copysign(chebyshev(i1e_far, 1.0 / a, 0.0, 0.125) / std::sqrt(a), x);
+  double near = a * chebyshev_terms<Terms::i_near>(i1e_near, a, 0.0, 8.0);
+  double far = chebyshev_terms<Terms::i_far>(i1e_far, 1.0 / a, 0.0, 0.125) / std::sqrt(a);
+  return std::copysign(a <= 8.0 ? near : far, x);
 }
-inline double bessel_i0(double x) { return std::exp(std::abs(x)) * bessel_i0e(x); }
-inline double bessel_i1(double x) { return std::exp(std::abs(x)) * bessel_i1e(x); }
+template <class T> [[gnu::always_inline]] inline double bessel_i0(double x) {
+  return scalar::exp(std::abs(x)) * bessel_i0e<T>(x);
+}
+template <class T> [[gnu::always_inline]] inline double bessel_i1(double x) {
+  return scalar::exp(std::abs(x)) * bessel_i1e<T>(x);
+}
 
 /// K0 or K1 on (0, 2].
-inline double bessel_k0_near(double x) {
-  return chebyshev(k0_near, x * x, 0.0, 4.0) - std::log(0.5 * x) * bessel_i0(x);
+template <class T> [[gnu::always_inline]] inline double bessel_k0_near(double x) {
+  double i0 = scalar::exp(x) * chebyshev_terms<BesselTerms<T>::i_near>(i0e_near, x, 0.0, 8.0);
+  return chebyshev_terms<BesselTerms<T>::k_near>(k0_near, x * x, 0.0, 4.0) - scalar::log(0.5 * x) * i0;
 }
-inline double bessel_k1_near(double x) {
-  return chebyshev(k1_near, x * x, 0.0, 4.0) / x + std::log(0.5 * x) * bessel_i1(x);
+template <class T> [[gnu::always_inline]] inline double bessel_k1_near(double x) {
+  double i1 = scalar::exp(x) * x * chebyshev_terms<BesselTerms<T>::i_near>(i1e_near, x, 0.0, 8.0);
+  return chebyshev_terms<BesselTerms<T>::k_near>(k1_near, x * x, 0.0, 4.0) / x + scalar::log(0.5 * x) * i1;
 }
-inline double bessel_k0e(double x) {
-  if (x <= 0.0) return infinite;
-  return x <= 2.0 ? std::exp(x) * bessel_k0_near(x) : chebyshev(k0e_far, 1.0 / x, 0.0, 0.5) / std::sqrt(x);
+template <class T> [[gnu::always_inline]] inline double bessel_k0e_far(double x) {
+  return chebyshev_terms<BesselTerms<T>::k_far>(k0e_far, 1.0 / x, 0.0, 0.5) / std::sqrt(x);
 }
-inline double bessel_k1e(double x) {
-  if (x <= 0.0) return infinite;
-  return x <= 2.0 ? std::exp(x) * bessel_k1_near(x) : chebyshev(k1e_far, 1.0 / x, 0.0, 0.5) / std::sqrt(x);
+template <class T> [[gnu::always_inline]] inline double bessel_k1e_far(double x) {
+  return chebyshev_terms<BesselTerms<T>::k_far>(k1e_far, 1.0 / x, 0.0, 0.5) / std::sqrt(x);
 }
-inline double bessel_k0(double x) {
-  if (x <= 0.0) return infinite;
-  return x <= 2.0 ? bessel_k0_near(x) : std::exp(-x) * bessel_k0e(x);
-}
-inline double bessel_k1(double x) {
-  if (x <= 0.0) return infinite;
-  return x <= 2.0 ? bessel_k1_near(x) : std::exp(-x) * bessel_k1e(x);
+/// Infinite up to 0, `near` up to 2, `far` beyond.
+[[gnu::always_inline]] inline double choose_bessel_k(double x, double near, double far) {
+  double result = x <= 2.0 ? near : far;
+  return x <= 0.0 ? infinite : result;
 }
 }  // namespace detail
 
 /// Modified Bessel functions of the first kind; NaN at infinity.
-template <class T> [[gnu::always_inline]] inline T bessel_i0(T x) { return static_cast<T>(detail::bessel_i0(x)); }
-template <class T> [[gnu::always_inline]] inline T bessel_i1(T x) { return static_cast<T>(detail::bessel_i1(x)); }
+template <class T> [[gnu::always_inline]] inline T bessel_i0(T x) { return static_cast<T>(detail::bessel_i0<T>(x)); }
+template <class T> [[gnu::always_inline]] inline T bessel_i1(T x) { return static_cast<T>(detail::bessel_i1<T>(x)); }
 
 /// The same times e^-|x|.
-template <class T> [[gnu::always_inline]] inline T bessel_i0e(T x) { return static_cast<T>(detail::bessel_i0e(x)); }
-template <class T> [[gnu::always_inline]] inline T bessel_i1e(T x) { return static_cast<T>(detail::bessel_i1e(x)); }
+template <class T> [[gnu::always_inline]] inline T bessel_i0e(T x) { return static_cast<T>(detail::bessel_i0e<T>(x)); }
+template <class T> [[gnu::always_inline]] inline T bessel_i1e(T x) { return static_cast<T>(detail::bessel_i1e<T>(x)); }
 
 /// Modified Bessel functions of the second kind; infinite for x <= 0.
-template <class T> [[gnu::always_inline]] inline T bessel_k0(T x) { return static_cast<T>(detail::bessel_k0(x)); }
-template <class T> [[gnu::always_inline]] inline T bessel_k1(T x) { return static_cast<T>(detail::bessel_k1(x)); }
+template <class T> [[gnu::always_inline]] inline T bessel_k0(T x) {
+  double far = scalar::exp(-static_cast<double>(x)) * detail::bessel_k0e_far<T>(x);
+  return static_cast<T>(detail::choose_bessel_k(x, detail::bessel_k0_near<T>(x), far));
+}
+template <class T> [[gnu::always_inline]] inline T bessel_k1(T x) {
+  double far = scalar::exp(-static_cast<double>(x)) * detail::bessel_k1e_far<T>(x);
+  return static_cast<T>(detail::choose_bessel_k(x, detail::bessel_k1_near<T>(x), far));
+}
 
 /// The same times e^x.
-template <class T> [[gnu::always_inline]] inline T bessel_k0e(T x) { return static_cast<T>(detail::bessel_k0e(x)); }
-template <class T> [[gnu::always_inline]] inline T bessel_k1e(T x) { return static_cast<T>(detail::bessel_k1e(x)); }
+template <class T> [[gnu::always_inline]] inline T bessel_k0e(T x) {
+  double near = scalar::exp(static_cast<double>(x)) * detail::bessel_k0_near<T>(x);
+  return static_cast<T>(detail::choose_bessel_k(x, near, detail::bessel_k0e_far<T>(x)));
+}
+template <class T> [[gnu::always_inline]] inline T bessel_k1e(T x) {
+  double near = scalar::exp(static_cast<double>(x)) * detail::bessel_k1_near<T>(x);
+  return static_cast<T>(detail::choose_bessel_k(x, near, detail::bessel_k1e_far<T>(x)));
+}
 
 /// Bessel functions of the first kind; NaN at infinity.
 template <class T> [[gnu::always_inline]] inline T bessel_j0(T x) {

@@ -1,9 +1,13 @@
 // Complex overloads of the scalar functions; apart because <complex> is slow to compile.
-// They are the C library's, which follows C's annex G at the edges, except where it has none or TensorFlow differs.
+// They are the C library's, which follows C's annex G at the edges, except where it has none or TensorFlow differs, and
+// for sqrt and log of complex64, which vectorise.
 #pragma once
 #include <cmath>
 #include <complex>
 #include <limits>
+
+#include "thalweg/kernels/scalar_exponential.h"
+#include "thalweg/kernels/scalar_trigonometric.h"
 
 namespace thalweg::kernels::scalar {
 /// Modulus, without overflow on the way.
@@ -26,6 +30,21 @@ template <class T> [[gnu::always_inline]] inline std::complex<T> reciprocal(cons
 
 /// Principal square root.
 template <class T> [[gnu::always_inline]] inline std::complex<T> sqrt(const std::complex<T>& x) { return std::sqrt(x); }
+/// In double, where squares of floats neither overflow nor vanish: t = sqrt((|a| + |x|) / 2) is the larger part of the
+/// root of x = a + i b, and b / (2 t) the other one.
+[[gnu::always_inline]] inline std::complex<float> sqrt(const std::complex<float>& x) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  double a = static_cast<double>(x.real()), b = static_cast<double>(x.imag());
+  double t = std::sqrt(0.5 * (std::abs(a) + std::sqrt(a * a + b * b)));
+  double other = t == 0.0 ? 0.0 : 0.5 * std::abs(b) / t;
+  float large = static_cast<float>(t), small = static_cast<float>(other);
+  float real = x.real() < 0.0f ? small : large, imaginary = x.real() < 0.0f ? large : small;
+  // The edges of C's annex G, where infinity meets NaN or infinity.
+  bool is_infinite = std::abs(x.imag()) == infinity;
+  real = is_infinite | (x.real() == infinity) ? infinity : real;
+  imaginary = is_infinite | (x.real() == -infinity) ? infinity : imaginary;
+  return {real, std::copysign(imaginary, x.imag())};
+}
 
 /// 1 / sqrt(x). On the negative axis the result is below the real axis whatever the sign of the zero, as in TensorFlow.
 template <class T> [[gnu::always_inline]] inline std::complex<T> rsqrt(const std::complex<T>& x) {
@@ -46,6 +65,19 @@ template <class T> [[gnu::always_inline]] inline std::complex<T> expm1(const std
 
 /// Principal logarithm.
 template <class T> [[gnu::always_inline]] inline std::complex<T> log(const std::complex<T>& x) { return std::log(x); }
+/// In double, like sqrt. Near |x| = 1 from |x|^2 - 1 = (a - 1) (a + 1) + b^2 with a the larger part, which keeps its
+/// digits.
+[[gnu::always_inline]] inline std::complex<float> log(const std::complex<float>& x) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  float real = std::abs(x.real()), imaginary = std::abs(x.imag());
+  double a = static_cast<double>(real > imaginary ? real : imaginary);
+  double b = static_cast<double>(real > imaginary ? imaginary : real);
+  double square = a * a + b * b, excess = (a - 1.0) * (a + 1.0) + b * b;
+  double near = scalar::log1p(excess), far = scalar::log(square);
+  double logarithm = 0.5 * (std::abs(excess) < 0.5 ? near : far);
+  bool is_infinite = (real == infinity) | (imaginary == infinity);  // beside NaN too
+  return {is_infinite ? infinity : static_cast<float>(logarithm), scalar::atan2(x.imag(), x.real())};
+}
 
 /// log(1 + x); near 0 the modulus is |1 + x|^2 = 1 + (a (2 + a) + b^2).
 template <class T> [[gnu::always_inline]] inline std::complex<T> log1p(const std::complex<T>& x) {

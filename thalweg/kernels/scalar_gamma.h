@@ -1,8 +1,11 @@
-// The gamma family: computed in double for both types, right before fast. Edges are TensorFlow's.
+// The gamma family: computed in double for both types, right before fast (zeta to as many digits as the type has).
+// Edges are TensorFlow's.
 #pragma once
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
+#include "thalweg/kernels/scalar_exponential.h"
 #include "thalweg/kernels/scalar_rounding.h"
 
 namespace thalweg::kernels::scalar {
@@ -49,8 +52,19 @@ inline double digamma(double x) {
   return sum + (std::log(x) - 0.5 / x - tail);
 }
 
-/// Hurwitz zeta for x > 1, q > 0 by the Euler-Maclaurin formula.
-inline double hurwitz_zeta(double x, double q) {
+/// q^-x for q > 0, to the digits that a result of type T needs.
+template <class T> [[gnu::always_inline]] inline double inverse_power(double q, double x) {
+  if constexpr (std::is_same_v<T, double>) return std::pow(q, -x);
+  else {
+    double exponent = -x * log2_for_float(q);
+    return exponent < -1000.0 ? 0.0 : exp2_for_float(exponent < 1000.0 ? exponent : 1000.0);
+  }
+}
+
+/// Hurwitz zeta for x > 1, q > 0 by the Euler-Maclaurin formula, after a few terms of the sum itself.
+template <class T> inline double hurwitz_zeta(double x, double q) {
+  constexpr int terms = std::is_same_v<T, double> ? 10 : 4;
+  constexpr double digit = std::is_same_v<T, double> ? 1e-17 : 1e-9;
   constexpr double coefficients[] = {// B(2k) / (2k)!
                                      1.0 / 12,
                                      -1.0 / 720,
@@ -61,25 +75,25 @@ inline double hurwitz_zeta(double x, double q) {
                                      1.0 / 74724249600.0,
                                      -3617.0 / 10670622842880000.0};
   double sum = 0.0;
-  for (int k = 0; k < 10; ++k, q += 1.0) {
-    double term = std::pow(q, -x);
+  for (int k = 0; k < terms; ++k, q += 1.0) {
+    double term = inverse_power<T>(q, x);
     sum += term;
-    if (term <= 1e-17 * sum * (x - 1.0) / (q + x)) return sum;  // what follows is below a last digit
+    if (term <= digit * sum * (x - 1.0) / (q + x)) return sum;  // what follows is below a last digit
   }
-  double power = std::pow(q, -x);
+  double power = inverse_power<T>(q, x);
   sum += power * q / (x - 1.0) + 0.5 * power;
   double factor = x, scale = power / q;
   for (int k = 0; k < 8; ++k) {
     double term = coefficients[k] * factor * scale;
     sum += term;
-    if (std::abs(term) < 1e-17 * sum) break;
+    if (std::abs(term) < digit * sum) break;
     factor *= (x + 2 * k + 1) * (x + 2 * k + 2);
     scale /= q * q;
   }
   return sum;
 }
 
-inline double zeta(double x, double q) {
+template <class T> inline double zeta(double x, double q) {
   if (x == 1.0) return infinite;
   if (!(x > 1.0) || std::isnan(q)) return not_a_number;
   if (q == infinite) return 0.0;
@@ -92,18 +106,18 @@ inline double zeta(double x, double q) {
     if (!whole) return not_a_number;
     if (x == infinite) return infinite;
     // The terms with a negative base, summed from the other side: no loop over |q| of them.
-    double negative = hurwitz_zeta(x, below) - hurwitz_zeta(x, 1.0 - q);
-    return hurwitz_zeta(x, 1.0 - below) + (even ? negative : -negative);
+    double negative = hurwitz_zeta<T>(x, below) - hurwitz_zeta<T>(x, 1.0 - q);
+    return hurwitz_zeta<T>(x, 1.0 - below) + (even ? negative : -negative);
   }
   if (x == infinite) return std::pow(q, -x);
-  return hurwitz_zeta(x, q);
+  return hurwitz_zeta<T>(x, q);
 }
 
-inline double polygamma(double n, double x) {
+template <class T> inline double polygamma(double n, double x) {
   if (!(n >= 0.0) || std::floor(n) != n) return not_a_number;
   if (n == 0.0) return digamma(x);
   double half = 0.5 * n;
-  double magnitude = std::exp(log_gamma(n + 1.0)) * zeta(n + 1.0, x);
+  double magnitude = std::exp(log_gamma(n + 1.0)) * zeta<T>(n + 1.0, x);
   return std::floor(half) == half && n != infinite ? -magnitude : magnitude;
 }
 
@@ -292,11 +306,11 @@ template <class T> [[gnu::always_inline]] inline T lgamma(T x) { return static_c
 template <class T> [[gnu::always_inline]] inline T digamma(T x) { return static_cast<T>(detail::digamma(x)); }
 
 /// Hurwitz zeta: sum of (q + k)^-x over k = 0, 1, ...; infinite at x = 1, NaN for x < 1.
-template <class T> [[gnu::always_inline]] inline T zeta(T x, T q) { return static_cast<T>(detail::zeta(x, q)); }
+template <class T> [[gnu::always_inline]] inline T zeta(T x, T q) { return static_cast<T>(detail::zeta<T>(x, q)); }
 
 /// n-th derivative of digamma for whole n >= 0, else NaN.
 template <class T> [[gnu::always_inline]] inline T polygamma(T n, T x) {
-  return static_cast<T>(detail::polygamma(n, x));
+  return static_cast<T>(detail::polygamma<T>(n, x));
 }
 
 /// Lower regularised incomplete gamma function P(a, x); NaN for a <= 0 or x < 0.

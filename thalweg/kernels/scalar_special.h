@@ -1,5 +1,5 @@
-// All special functions for element-wise kernels; each is computed in double, right before fast, with TensorFlow's
-// edges.
+// All special functions for element-wise kernels, with TensorFlow's edges; most are computed in double, right before
+// fast. Those of scalar_inverse_error.h and the modified Bessel functions vectorise.
 #pragma once
 #include <cmath>
 

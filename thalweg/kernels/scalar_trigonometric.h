@@ -150,20 +150,60 @@ template <Range range> [[gnu::always_inline]] inline float tan(float x) {
 }
 [[gnu::always_inline]] inline double acos(double x) { return std::acos(x); }
 
-/// Inverse tangent.
-[[gnu::always_inline]] inline float atan(float x) {
-  float magnitude = std::abs(x);
-  bool large = magnitude > 1.0f;
-  float a = large ? 1.0f / magnitude : magnitude;
-  float s = a * a;
-  float q = polynomial(s, -1.7933978e-03f, 1.0914593e-02f, -3.1179877e-02f, 5.7961944e-02f, -8.403856e-02f,
-                       1.0952383e-01f, -1.4264292e-01f, 1.9998555e-01f, -3.33333e-01f);
-  float p = q * (s * a) + a;
-  float result = large ? detail::half_pi_high - (p - detail::half_pi_low) : p;
+namespace detail {
+/// (atan(a) - a) / a^3 as a function of s = a^2 <= 1. Fits with the smallest largest relative error of atan(a); the
+/// double one stays below 5e-18.
+[[gnu::always_inline]] inline float atan_tail(float s) {
+  return polynomial(s, -1.7933978e-03f, 1.0914593e-02f, -3.1179877e-02f, 5.7961944e-02f, -8.403856e-02f, 1.0952383e-01f,
+                    -1.4264292e-01f, 1.9998555e-01f, -3.33333e-01f);
+}
+[[gnu::always_inline]] inline double atan_tail(double s) {
+  return polynomial(s, 1.3420244890739516e-05, -0.0001541098986446745, 0.0008403226708769743, -0.002910419341065811,
+                    0.007246086429789514, -0.013970684648833021, 0.022059450119612533, -0.029964738473277304,
+                    0.036680446092814276, -0.042210788998628, 0.04723051021409114, -0.05253734671138825,
+                    0.05880576768357032, -0.06666412371622361, 0.07692280869417817, -0.09090907092456581,
+                    0.11111111012155159, -0.14285714282751485, 0.19999999999954526, -0.3333333333333309);
+}
+/// pi/2 as the sum of two numbers.
+template <class T> struct HalfPi;
+template <> struct HalfPi<float> {
+  static constexpr float high = half_pi_high, low = half_pi_low;
+};
+template <> struct HalfPi<double> {
+  static constexpr double high = 1.5707963267948966, low = 6.123233995736766e-17;
+};
+
+/// Beyond 1: pi/2 - atan(1/x).
+template <class T> [[gnu::always_inline]] inline T atan(T x) {
+  using Half = HalfPi<T>;
+  T magnitude = std::abs(x);
+  bool large = magnitude > T(1);
+  T a = large ? T(1) / magnitude : magnitude;
+  T s = a * a;
+  T p = atan_tail(s) * (s * a) + a;
+  T result = large ? Half::high - (p - Half::low) : p;
   return std::copysign(result, x);
 }
-[[gnu::always_inline]] inline double atan(double x) { return std::atan(x); }
+}  // namespace detail
 
-/// Angle of the point (x, y).
-template <class T> [[gnu::always_inline]] inline T atan2(T y, T x) { return std::atan2(y, x); }
+/// Inverse tangent.
+[[gnu::always_inline]] inline float atan(float x) { return detail::atan(x); }
+[[gnu::always_inline]] inline double atan(double x) { return detail::atan(x); }
+
+/// Angle of the point (x, y): that of the octant next to the x axis, mirrored at the diagonal, the y axis and the x
+/// axis, so that it is 0, pi/2 or pi more or less the first. Zeros have signs.
+template <class T> [[gnu::always_inline]] inline T atan2(T y, T x) {
+  using Half = detail::HalfPi<T>;
+  T across = std::abs(x), up = std::abs(y);
+  bool steep = up > across, left = std::copysign(T(1), x) < T(0);
+  T small = steep ? across : up, large = steep ? up : across;
+  T quotient = small / large;
+  T equal = large == T(0) ? T(0) : T(1);  // 0 / 0 and infinity / infinity
+  T a = small == large ? equal : quotient;
+  T s = a * a;
+  T first = detail::atan_tail(s) * (s * a) + a;
+  T turns = left ? (steep ? T(1) : T(2)) : (steep ? T(1) : T(0));
+  T mirrored = steep == left ? first : -first;
+  return std::copysign(turns * Half::high + (mirrored + turns * Half::low), y);
+}
 }  // namespace thalweg::kernels::scalar

@@ -5,6 +5,7 @@
 
 #include "thalweg/core/error.h"
 #include "thalweg/core/index.h"
+#include "thalweg/kernels/isa.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/comparison.h"
@@ -38,11 +39,49 @@ void infer_histogram(InferCall& c) {
   if (c.has_value(2) && bins <= 0) c.fail("nbins must be positive, got " + std::to_string(bins));
   c.output(0, {bins});
 }
+
+// The bins of n values; false where one of them is NaN.
+template <class T> struct Binning {
+  T low = 0;
+  double step = 1, last = 0;
+
+  [[gnu::always_inline]] inline bool body(const T* values, int64_t n, int32_t* bins) const {
+    int32_t nans = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      nans |= values[i] != values[i];
+      T above = values[i] > low ? values[i] : low;
+      double distance = std::is_integral_v<T> ? static_cast<double>(above) - static_cast<double>(low)
+                                              : static_cast<double>(above - low);
+      double bin = distance / step;
+      bin = bin > last ? last : bin;
+      bins[i] = static_cast<int32_t>(bin > 0 ? bin : 0);  // NaN, and a width beyond T, too
+    }
+    return nans == 0;
+  }
+  static bool plain(const Binning& b, const T* values, int64_t n, int32_t* bins) { return b.body(values, n, bins); }
+  THALWEG_AVX2 static bool fast(const Binning& b, const T* values, int64_t n, int32_t* bins) {
+    return b.body(values, n, bins);
+  }
+};
+
+template <class T, class Count> void count_bins(const KernelCall& c, const Binning<T>& binning, Count* counts) {
+  constexpr int64_t tile = 1024;
+  int32_t bins[tile];
+  const T* values = c.input<T>(0);
+  auto find = kernels::isa >= kernels::avx2 ? Binning<T>::fast : Binning<T>::plain;
+  for (int64_t first = 0; first < c.count(0); first += tile) {
+    const int64_t n = std::min(tile, c.count(0) - first);
+    if (!find(binning, values + first, n, bins))
+      for (int64_t i = first; i < first + n; ++i)
+        if (values[i] != values[i]) c.fail("values" + position_text(c.shape(0), i) + " is NaN");
+    for (int64_t i = 0; i < n; ++i) ++counts[bins[i]];
+  }
+}
 void run_histogram(const KernelCall& c) {
   int64_t bins = c.output_shape()[0];
   std::memset(c.output(), 0, static_cast<size_t>(bins) * size_of(c.output_dtype()));
   kernel::visit_type<count_types>(c.dtype(), [&]<class T>(T*) {
-    const T *values = c.input<T>(0), *range = c.input<T>(1);
+    const T* range = c.input<T>(1);
     if (!(range[0] < range[1]))
       c.fail("value_range must be increasing, got [" + std::to_string(range[0]) + ", " + std::to_string(range[1]) +
              "]");
@@ -50,17 +89,10 @@ void run_histogram(const KernelCall& c) {
     if constexpr (std::is_integral_v<T>)
       width = static_cast<T>(static_cast<uint64_t>(range[1]) - static_cast<uint64_t>(range[0]));
     else width = range[1] - range[0];
-    double step = static_cast<double>(width) / static_cast<double>(bins);
-    for (int64_t i = 0; i < c.count(0); ++i) {
-      if (values[i] != values[i]) c.fail("values" + position_text(c.shape(0), i) + " is NaN");
-      T above = std::max(values[i], range[0]);
-      double distance = std::is_integral_v<T> ? static_cast<double>(above) - static_cast<double>(range[0])
-                                              : static_cast<double>(above - range[0]);
-      double bin = std::min(distance / step, static_cast<double>(bins - 1));
-      int64_t at = bin > 0 ? static_cast<int64_t>(bin) : 0;
-      if (c.output_dtype() == int64) ++c.output<int64_t>()[at];
-      else ++c.output<int32_t>()[at];
-    }
+    const double step = static_cast<double>(width) / static_cast<double>(bins);
+    const Binning<T> binning{range[0], step, static_cast<double>(bins - 1)};
+    if (c.output_dtype() == int64) count_bins(c, binning, c.output<int64_t>());
+    else count_bins(c, binning, c.output<int32_t>());
   });
 }
 

@@ -19,6 +19,7 @@
 namespace thalweg {
 namespace {
 
+// Long functions are made to stand in the loops themselves (`always_inline`): only there are they vectorised.
 namespace scalar = kernels::scalar;
 constexpr double two_over_root_pi = 1.1283791670955126;
 constexpr TypeSet wide_types = types(float32, float64);
@@ -50,8 +51,8 @@ const Op& Erfinv = define_op({
     .doc = "The inverse of erf.",
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
-    .kernel =
-        kernel::unary<float_types, kernels::NoAttrs, kernel::very_costly>([](auto x) { return scalar::erfinv(x); }),
+    .kernel = kernel::unary<float_types, kernels::NoAttrs, kernel::costly>(
+        [](auto x) __attribute__((always_inline)) { return scalar::erfinv(x); }),
     .grad =
         [](GradCall& g) { g.input_grad(0, g.output_grad() * (0.5 * 1.7724538509055159 * exp(square(g.output())))); },
     .grad_reads = reads::outputs<0>,
@@ -63,8 +64,8 @@ const Op& Ndtri = define_op({
     .doc = "The inverse of the normal distribution function.",
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
-    .kernel =
-        kernel::unary<float_types, kernels::NoAttrs, kernel::very_costly>([](auto x) { return scalar::ndtri(x); }),
+    .kernel = kernel::unary<float_types, kernels::NoAttrs, kernel::costly>(
+        [](auto x) __attribute__((always_inline)) { return scalar::ndtri(x); }),
     .grad =
         [](GradCall& g) { g.input_grad(0, g.output_grad() * (2.5066282746310002 * exp(square(g.output()) / 2.0))); },
     .grad_reads = reads::outputs<0>,
@@ -100,8 +101,8 @@ const Op& BesselI0e = define_op({
     .doc = "exp(-|x|) i0(x).",
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
-    .kernel =
-        kernel::unary<float_types, kernels::NoAttrs, kernel::very_costly>([](auto x) { return scalar::bessel_i0e(x); }),
+    .kernel = kernel::unary<float_types, kernels::NoAttrs, kernel::costly>(
+        [](auto x) __attribute__((always_inline)) { return scalar::bessel_i0e(x); }),
     .grad =
         [](GradCall& g) {
           const Tensor& x = g.input();
@@ -116,8 +117,8 @@ const Op& BesselI1e = define_op({
     .doc = "exp(-|x|) i1(x).",
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
-    .kernel =
-        kernel::unary<float_types, kernels::NoAttrs, kernel::very_costly>([](auto x) { return scalar::bessel_i1e(x); }),
+    .kernel = kernel::unary<float_types, kernels::NoAttrs, kernel::costly>(
+        [](auto x) __attribute__((always_inline)) { return scalar::bessel_i1e(x); }),
     // At 0, where y / x is not a number, the derivative is 1/2.
     .grad =
         [](GradCall& g) {
