@@ -1,6 +1,7 @@
 #include "thalweg/keras/config.h"
 
 #include "thalweg/core/error.h"
+#include "thalweg/keras/object.h"
 #include "thalweg/ops/casting.h"
 
 namespace thalweg::keras {
@@ -141,7 +142,8 @@ void Rows::set(void* object, const Value& config) const {
     if (!member) {
       std::string known;
       for (const Member& other : members) known.append(known.empty() ? "" : ", ").append(other.name);
-      throw ValueError(std::string(struct_name).append(" has no option '").append(name).append("'; it has: ") + known);
+      throw ValueError(
+          detail::class_name_of(struct_name).append(" has no option '").append(name).append("'; it has: ") + known);
     }
     if (member->kind == &member_kind<Axis> && value.is_text())
       throw TypeError("Expected an int or a list/tuple of ints for the argument '" + name + "', but received: '" +
@@ -151,7 +153,7 @@ void Rows::set(void* object, const Value& config) const {
     try {
       member->kind->set(static_cast<char*>(object) + member->offset, value);
     } catch (Error& error) {
-      error.add_context(" (option '" + name + "' of " + std::string(struct_name) + ")");
+      error.add_context(" (option '" + name + "' of " + detail::class_name_of(struct_name) + ")");
       throw;
     }
   }
