@@ -142,7 +142,7 @@ functional::Node* only_node(const Layer& layer, const char* what) {
   const std::vector<std::shared_ptr<functional::Node>> nodes = functional::nodes_of(*layer.get());
   if (nodes.empty())
     throw ValueError("Layer " + layer.name() + " is not connected, no " + what +
-                     " to return: it was never called on a tensor made by keras::Input.");
+                     " to return: it was never called on a tensor made by Input.");
   if (nodes.size() > 1)
     throw ValueError("Layer " + layer.name() + " has multiple inbound nodes, hence the notion of \"layer " + what +
                      "\" is ill-defined.");

@@ -61,6 +61,12 @@ void SequentialModel::add(const Layer& layer) {
 void SequentialModel::pop() {
   if (layers_.empty()) throw TypeError("There are no layers in the model.");
   layers_.pop_back();
+  if (graph_ && !layers_.empty()) {  // as far as what the last layer was called on
+    const Tensor before = functional::history_of(graph_->outputs().tensor()).node->inputs.tensor();
+    graph_ = std::make_shared<FunctionalModel>(Nest(input_), Nest(before));
+    graph_->name = name;
+    return;
+  }
   graph_ = nullptr;
   if (has_given_shape_ && input_.defined()) connect(input_);
   else built = false;

@@ -77,7 +77,7 @@ void KeptStates::make(const std::vector<Tensor>& states) {
     if (!state.shape().is_fully_defined())
       throw ValueError(
           "If a RNN is stateful, it needs to know its batch size. Specify the batch size of your input tensors: give "
-          "the first layer of a Sequential model a `batch_input_shape`, or `keras::Input` a `batch_size`.");
+          "the first layer of a Sequential model a `batch_input_shape`, or `Input` a `batch_size`.");
   InitScope outside;
   for (const Tensor& state : states) {
     Shape any_batch = state.shape();
