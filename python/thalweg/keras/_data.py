@@ -65,6 +65,14 @@ def check(x, y=None, sample_weight=None, validation_split=0.0):
                          f"the input: [{type(x)}]")
 
 
+def check_class_weight(class_weight):
+    """Weights are numbers by class; the engine checks which classes."""
+    if class_weight and not all(isinstance(key, (int, float, np.number)) and not isinstance(weight, (dict, list))
+                                for key, weight in class_weight.items()):
+        raise ValueError("Expected `class_weight` to be a dict with keys from 0 to one less than the number of classes, "
+                         f"found {class_weight}")
+
+
 def whole(name, value):
     """A number of epochs or examples."""
     try:
