@@ -146,6 +146,8 @@ class Variable(VariableBase, metaclass=_VariableType):
             shape = wanted
         self._constraint = constraint
         self._create(value, shape, name, trainable, synchronization.value, aggregation.value)
+        if constraint is not None:
+            _thalweg.keras.set_constraint(self, constraint)
 
     constraint = property(lambda self: self._constraint, doc="What optimizers apply to the value after a step, or None.")
     _constraint = None

@@ -238,3 +238,16 @@ def test_copies_go_on_where_the_optimizer_stands(make):
     with pytest.raises(TypeError, match="cannot pickle Adam alone"):
         pickle.dumps(first)
     assert pickle.loads(pickle.dumps(make(0.3))).learning_rate.numpy() == np.float32(0.3)
+
+
+def test_constraints_of_variables_hold_after_steps():
+    v = tf.Variable([3.0, 4.0], constraint=lambda x: tf.clip_by_value(x, 0.0, 1.0))
+    keras.optimizers.SGD(0.1).apply_gradients([(tf.constant([1.0, 1.0]), v)])
+    assert v.numpy().tolist() == [1, 1]
+
+
+def test_variables_that_were_not_built_are_refused():
+    optimizer = keras.optimizers.Adam()
+    optimizer.build([tf.Variable(1.0)])
+    with pytest.raises(KeyError, match="cannot recognize variable"):
+        optimizer.apply_gradients([(tf.constant(1.0), tf.Variable(2.0))])

@@ -281,12 +281,12 @@ def test_what_does_not_fit_is_said():
                                           "arrays contain the same number of samples.")
 
 
-def test_a_nan_is_told_once_unless_a_callback_ends_training(capfd):
+def test_a_nan_is_told_once_unless_a_callback_ends_training(capfd, caplog):
     model = linear()
     x = X.copy()
     x[1, 0] = np.nan
     model.fit(x, Y, epochs=2, verbose=0)
-    said = capfd.readouterr().err
+    said = caplog.text
     assert (f'fit: the loss is nan in epoch 1. Input 0 of layer "{model.name}": expected finite numbers, found nan at (1, 0) of '
             f"float32{x.shape}.") in said and said.count("the loss is nan") == 1
     assert np.isnan(model.history.history["loss"]).tolist() == [True, True]
@@ -343,9 +343,11 @@ def test_batches_between_hooks():
 
 def test_labels_of_another_rank():
     model = linear(optimizer=keras.optimizers.SGD(0.0))
-    losses = [model.evaluate(X[:n], y[:n], verbose=0) for n in (20, 7) for y in (Y, Y[:, 0], Y[:, :, None])]
-    assert losses[1] == pytest.approx(losses[0]) and losses[4] == pytest.approx(losses[3])
-    assert model.predict(X, verbose=0).shape == (20, 1) == model.predict(X[:, None], verbose=0)[:, 0].shape
+    losses = [model.evaluate(X[:n], y[:n], verbose=0) for n in (20, 7) for y in (Y, Y[:, 0])]
+    assert losses[1] == pytest.approx(losses[0]) and losses[3] == pytest.approx(losses[2])
+    chain = keras.Sequential([layers.Dense(2)])
+    assert [chain.predict(np.ones(shape), verbose=0).shape for shape in ((5, 4), (7, 4), (1, 5, 4))] == [
+        (5, 2), (7, 2), (1, 5, 2)]
 
 
 def test_predictions_are_ones_own():
@@ -424,7 +426,7 @@ def test_fit_calls_what_an_optimizer_writes():
     np.testing.assert_allclose(halved.get_weights()[0], slow.get_weights()[0], rtol=1e-6)
 
 
-def test_variables_without_gradients_are_named(capfd):
+def test_variables_without_gradients_are_named(caplog):
     class Half(keras.Model):
         def __init__(self):
             super().__init__()
@@ -437,5 +439,30 @@ def test_variables_without_gradients_are_named(capfd):
     model = Half()
     model.compile("sgd", "mse")
     model.fit(X, Y, epochs=3, batch_size=5, verbose=0)
-    said = capfd.readouterr().err
-    assert said.count("Gradients do not exist for variables ['kernel:0', 'bias:0']") == 1, said
+    assert caplog.text.count("Gradients do not exist for variables ['kernel:0', 'bias:0']") == 1
+
+
+def test_steps_get_real_numbers_in_the_dtype_of_keras():
+    seen = []
+
+    class Mine(keras.Model):
+        def train_step(self, data):
+            x, y = data
+            seen.append((x.dtype, y.dtype))
+            return {"loss": tf.reduce_mean(x) * 0.0 + 1.0}
+
+    model = Mine()
+    model.compile()
+    model.fit(X.astype("float64"), np.arange(20), verbose=0)
+    model.fit(((X.astype("float16"), np.arange(20.0)) for _ in range(2)), verbose=0)
+    assert seen[0] == (tf.float32, tf.int64) and seen[-1] == (tf.float32, tf.float32)
+
+
+def test_metrics_begin_anew_whatever_they_counted_before():
+    model, metric = linear(metrics=[]), keras.metrics.MeanAbsoluteError(name="error")
+    metric.update_state([100.0], [0.0])
+    model.compile("sgd", "mse", metrics=[metric])
+    assert model.metrics_names == []  # before the first batch
+    assert model.evaluate(X, Y, verbose=0)[1] < 10 and model.metrics_names == ["loss", "error"]
+    with pytest.raises(ValueError, match="Found duplicated metrics object"):
+        model.compile("sgd", "mse", metrics=[metric], weighted_metrics=[metric])

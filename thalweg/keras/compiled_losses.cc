@@ -217,6 +217,7 @@ Tensor CompiledLosses::compute(const Nest& y_true, const Nest& y_pred, const Nes
 }
 
 std::vector<Metric> CompiledLosses::metrics() const {
+  if (outputs_.empty()) return {};  // Keras has none before the first batch
   std::vector<Metric> all = {total_};
   for (const Output& output : outputs_)
     if (output.mean.defined()) all.push_back(output.mean);

@@ -117,6 +117,21 @@ void CompiledMetrics::update(const Nest& y_true, const Nest& y_pred, const Nest&
   }
 }
 
+namespace {
+void reset(const MetricChoices& choices) {
+  for (const MetricChoice& choice : choices.items)
+    if (choice.metric().defined()) choice.metric().reset_state();
+  for (const MetricChoices& more : choices.by_position) reset(more);
+  for (const auto& [name, more] : choices.by_name) reset(more);
+}
+}  // namespace
+
+void CompiledMetrics::reset_given() const {
+  if (built_) return;  // among metrics() then
+  reset(metrics_);
+  reset(weighted_);
+}
+
 std::vector<Metric> CompiledMetrics::metrics() const {
   std::vector<Metric> all;
   for (const Output& output : outputs_) {

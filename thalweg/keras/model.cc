@@ -148,7 +148,7 @@ const Optimizer& Model::optimizer() const { return require_compiled(*this).optio
 std::vector<Metric> Model::metrics() const {
   std::vector<Metric> all;
   if (is_compiled()) {
-    if (!require_compiled(*this).options.loss.empty() || !p_->has_train_step()) all = p_->training->losses.metrics();
+    all = p_->training->losses.metrics();
     for (const Metric& metric : p_->training->metrics.metrics()) all.push_back(metric);
   }
   detail::collect_metrics(*p_, all);
@@ -161,6 +161,7 @@ std::vector<std::string> Model::metrics_names() const {
 }
 void Model::reset_metrics() const {
   for (const Metric& metric : metrics()) metric.reset_state();
+  if (p_->training) p_->training->metrics.reset_given();
 }
 void Model::stop_training() const { training_of(*this).stop = true; }
 History Model::history() const { return p_->training ? p_->training->history : History(); }

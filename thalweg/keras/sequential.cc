@@ -6,16 +6,20 @@
 
 namespace thalweg::keras {
 
+namespace {
+Tensor single_output(const Layer& layer, const Tensor& input) {
+  const Nest outputs = layer.invoke(input);
+  if (!outputs.is_tensor())
+    throw ValueError(
+        "All layers in a Sequential model should have a single output tensor. For multi-output layers, use the "
+        "functional API.");
+  return outputs.tensor();
+}
+}  // namespace
+
 void SequentialModel::connect(const Tensor& input) {
   Tensor x = input;
-  for (const Layer& layer : layers_) {
-    const Nest outputs = layer.invoke(x);
-    if (!outputs.is_tensor())
-      throw ValueError(
-          "All layers in a Sequential model should have a single output tensor. For multi-output layers, use the "
-          "functional API.");
-    x = outputs.tensor();
-  }
+  for (const Layer& layer : layers_) x = single_output(layer, x);
   input_ = input;
   graph_ = std::make_shared<FunctionalModel>(Nest(input), Nest(x));
   graph_->name = name;
@@ -38,7 +42,7 @@ void SequentialModel::add(const Layer& layer) {
   layers_.push_back(layer);
   try {
     if (graph_) {
-      Tensor after = layer(graph_->outputs().tensor());
+      const Tensor after = single_output(layer, graph_->outputs().tensor());
       graph_ = std::make_shared<FunctionalModel>(Nest(input_), Nest(after));
       graph_->name = name;
       built = true;

@@ -41,6 +41,8 @@ class CompiledMetrics {
   CompiledMetrics(MetricChoices metrics, MetricChoices weighted, std::vector<std::string> output_names);
   void update(const Nest& y_true, const Nest& y_pred, const Nest& sample_weight);
   std::vector<Metric> metrics() const;
+  /// Sets those to zero that were given as objects, which may have counted before the first batch.
+  void reset_given() const;
 
  private:
   struct Output {

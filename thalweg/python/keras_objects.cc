@@ -421,6 +421,11 @@ void define_keras_objects(nb::module_& module) {
   define(module, "metric_set_name",
          [](Core& core, const std::string& name) { as_interface<keras::MetricInterface>(core)->name = name; });
 
+  // What optimizers do to the value of a variable after each step.
+  define(module, "set_constraint", [](nb::handle variable, nb::handle function) {
+    variable_of(to_variable(variable).handle()).constraint = to_handle<keras::Constraint>(function).pointer();
+  });
+
   define(module, "python_optimizer", [](nb::handle self, const std::string& name, nb::handle rate, nb::handle options) {
     auto made = std::make_unique<BackedCore<PyOptimizer, keras::OptimizerInterface>>(self.ptr());
     PyOptimizer& optimizer = made->backed;

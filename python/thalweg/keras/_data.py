@@ -8,21 +8,24 @@ import numpy as np
 
 from thalweg import _thalweg
 from thalweg.data import Dataset
+from thalweg.keras._settings import floatx
 from thalweg.keras._steps import pack, unpack
 
 
 def arrays(data):
-    """Lists of numbers as arrays, pandas' frames as their values; structures stay."""
-    if data is None or isinstance(data, (np.ndarray, _thalweg.Tensor)):
+    """Lists of numbers as arrays, pandas' frames as their values, real numbers in the dtype of Keras; structures stay."""
+    if isinstance(data, np.ndarray):
+        return data.astype(floatx(), copy=False) if issubclass(data.dtype.type, np.floating) else data
+    if data is None or isinstance(data, _thalweg.Tensor):
         return data
     if isinstance(data, dict):
         return {key: arrays(item) for key, item in data.items()}
     if isinstance(data, (list, tuple)):
         if any(hasattr(item, "shape") or isinstance(item, (dict, list, tuple)) and _has_arrays(item) for item in data):
             return type(data)(arrays(item) for item in data) if type(data) in (list, tuple) else list(data)
-        return np.asarray(data)
+        return arrays(np.asarray(data))
     if hasattr(data, "to_numpy"):
-        return data.to_numpy()
+        return arrays(data.to_numpy())
     return data
 
 

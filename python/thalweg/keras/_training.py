@@ -32,6 +32,7 @@ class Training:
             "optimizer": optimizer, "loss": loss, "metrics": metrics, "loss_weights": loss_weights,
             "weighted_metrics": weighted_metrics, "run_eagerly": run_eagerly,
             "steps_per_execution": steps_per_execution, "jit_compile": jit_compile}
+        _compiled.check_metrics(metrics, weighted_metrics)
         _steps.forget_functions(self)
         _engine.compile(self._core, {
             "optimizer": optimizers.get(optimizer), "loss": loss, "metrics": _compiled.as_metrics(metrics),

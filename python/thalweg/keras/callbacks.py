@@ -94,6 +94,12 @@ class EarlyStopping(_classes["EarlyStopping"]):
         delta = abs(self._core.get_config()["min_delta"])
         return delta if self.monitor_op is np.greater else -delta
 
+    @property
+    def best_weights(self):
+        """The weights of the best epoch, where they are to be restored; None before there are any."""
+        import numpy as np
+        return [np.array(weight) for weight in _engine.callback_weights(self._core)] or None
+
     def get_monitor_value(self, logs):
         return (logs or {}).get(self.monitor)
 

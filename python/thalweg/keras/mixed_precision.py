@@ -96,6 +96,11 @@ class LossScaleOptimizer(optimizers._classes["LossScaleOptimizer"]):
         return super().__getattr__(name)
 
     @property
+    def variables(self):
+        inner = self.inner_optimizer
+        return inner.variables if isinstance(inner, optimizers.legacy.Optimizer) else super().variables
+
+    @property
     def loss_scale(self):
         return _engine.loss_scale(self._core)
 

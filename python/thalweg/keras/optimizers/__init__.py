@@ -62,10 +62,17 @@ class Optimizer(Described):
     def name(self):
         return self._core.name
 
+    _name = name
+
     def apply_gradients(self, grads_and_vars, name=None, skip_gradients_aggregation=False, **kwargs):
         """One step: each variable follows its gradient."""
         pairs = list(grads_and_vars)
-        _engine.apply_gradients(self._core, [g for g, _ in pairs], [v for _, v in pairs], name or "")
+        try:
+            _engine.apply_gradients(self._core, [g for g, _ in pairs], [v for _, v in pairs], name or "")
+        except ValueError as refused:
+            if str(refused).startswith("The optimizer cannot recognize variable"):
+                raise KeyError(str(refused)) from None
+            raise
         return self.iterations
 
     def compute_gradients(self, loss, var_list, tape=None):
@@ -228,8 +235,8 @@ class Optimizer(Described):
     def __setattr__(self, name, value):
         if name in ("learning_rate", "lr"):
             type(self).learning_rate.fset(self, value)
-        elif name == "_learning_rate":
-            pass  # _build_learning_rate has set it
+        elif name in ("_learning_rate", "_name"):
+            pass  # _build_learning_rate has set it, and the constructor
         else:
             if name in _COMMON and "_core" in self.__dict__:
                 _engine.set_option(self._core, "optimizer", name, value)

@@ -125,6 +125,18 @@ class Optimizer(_current.Optimizer):
         """Computes the loss, then makes a step."""
         return self.apply_gradients(self.compute_gradients(loss, var_list, tape))
 
+    def get_gradients(self, loss, params):
+        """The gradients of a loss inside of a function."""
+        gradients = tf.gradients(loss, params)
+        if any(gradient is None for gradient in gradients):
+            raise ValueError(f"Variable {params[gradients.index(None)]} has `None` for gradient. Please make sure that all of "
+                             "your ops have a gradient defined (i.e. are differentiable).")
+        return gradients
+
+    def get_updates(self, loss, params):
+        """A step by the gradients of a loss inside of a function."""
+        return [self.apply_gradients(zip(self.get_gradients(loss, params), params))]
+
     def build(self, var_list):
         self._create_slots(list(var_list))
 
