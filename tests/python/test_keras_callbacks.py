@@ -138,3 +138,28 @@ def test_an_epoch_that_is_stopped_has_one_batch():
     model = linear()
     assert fit(model, 3, batch_size=5, callbacks=[Stopping()]).epoch == [0, 1]
     assert model.optimizer.iterations.numpy() == 5
+
+
+def test_hooks_on_models_that_are_not_compiled_and_on_other_objects():
+    model = keras.Sequential([keras.layers.Dense(1, input_shape=(1,))])
+
+    class Other:
+        stop_training, weights = False, [1, 2]
+
+        def get_weights(self):
+            return self.weights
+
+        def set_weights(self, weights):
+            self.weights = weights
+
+    for seen in (model, Other()):
+        stopping = callbacks.EarlyStopping(monitor="val_loss", patience=1, restore_best_weights=True)
+        stopping.set_model(seen)
+        stopping.on_train_begin()
+        for epoch, loss in enumerate((1.0, 2.0, 3.0)):
+            seen.set_weights([value + 1 for value in seen.get_weights()])
+            stopping.on_epoch_end(epoch, {"val_loss": loss})
+            if seen.stop_training:
+                break
+        assert seen.stop_training and epoch == 1
+    assert [int(value) for value in seen.weights] == [2, 3]  # those of the best epoch

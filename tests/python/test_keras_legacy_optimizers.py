@@ -117,3 +117,41 @@ def test_modules_tell_them_from_those_of_today():
     again = tf.keras.optimizers.deserialize(whole)
     assert type(again) is legacy.Adam and again.get_config() == optimizer.get_config() and again.clipnorm == 1.0
     assert type(tf.keras.optimizers.get("adam", use_legacy_optimizer=True)) is legacy.Adam
+
+
+def step(optimizer, variable, gradient):
+    optimizer.apply_gradients([(tf.constant(gradient), variable)])
+    return variable.numpy().tolist()
+
+
+def test_arguments_may_be_variables_and_functions():
+    rate, v = tf.Variable(3.0), tf.Variable([1.0, 2.0])
+    optimizer = legacy.SGD(rate)
+    assert step(optimizer, v, [5.0, 5.0]) == [-14, -13]
+    rate.assign_sub(1.0)
+    assert optimizer.learning_rate.numpy() == 2 and step(optimizer, v, [5.0, 5.0]) == [-24, -23]
+    doubles = legacy.SGD(tf.Variable(0.1, dtype=tf.float64), momentum=tf.Variable(0.9, dtype=tf.float64))
+    np.testing.assert_allclose(step(doubles, tf.Variable([1.0, 2.0]), [5.0, 5.0]), [0.5, 1.5])
+    functions = legacy.RMSprop(learning_rate=lambda: 2.0, rho=lambda: 0.9)
+    assert step(functions, tf.Variable(1.0), 0.1) == pytest.approx(-5.324534)
+    assert legacy.Adadelta(epsilon=None).epsilon == 1e-7
+
+
+def test_variables_may_come_later():
+    optimizer, v, w = legacy.SGD(0.1, momentum=0.9), tf.Variable(1.0), tf.Variable(2.0)
+    assert step(optimizer, v, 1.0) == pytest.approx(0.9) and step(optimizer, w, 1.0) == pytest.approx(1.9)
+    assert len(optimizer.weights) == 3
+
+
+def test_clipping_to_nothing():
+    assert step(legacy.RMSprop(0.1, clipvalue=0.0), tf.Variable(1.0), 2.0) == 1
+    model = tf.keras.Sequential([layers.Dense(1, kernel_initializer="ones", input_shape=(2,))])
+    model.compile(legacy.SGD(0.1, clipvalue=0.0), "mse")
+    model.fit(np.ones((4, 2)), np.zeros((4, 1)), verbose=0)
+    assert model.get_weights()[0].tolist() == [[1], [1]]
+
+
+def test_what_scales_the_loss_shows_the_arguments():
+    assert tf.keras.mixed_precision.LossScaleOptimizer(legacy.Adam()).beta_1 == pytest.approx(0.9)
+    with pytest.raises(AttributeError):
+        tf.keras.mixed_precision.LossScaleOptimizer(tf.keras.optimizers.Adam()).beta_1

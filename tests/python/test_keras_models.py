@@ -1,6 +1,7 @@
 """The structure of models: layers, inputs and outputs, calls, copies."""
 
 import copy
+import pickle
 
 import numpy as np
 import pytest
@@ -193,3 +194,170 @@ def test_summaries_show_connections_beside_inputs_that_nothing_takes():
     lines.clear()
     keras.Model(used, layers.Dense(1)(used)).summary(print_fn=lambda line: lines.append(line))
     assert not any("Connected to" in line for line in lines)
+
+
+def test_a_list_of_one_stands_for_what_is_in_it():
+    x = keras.Input((3,))
+    made = keras.Model([x], [layers.Dense(2)(x)])
+    assert made.input_shape == (None, 3) and made.output_shape == (None, 2) and not isinstance(made.output, list)
+    again = keras.Model(made.inputs, made.outputs)
+    assert again(np.ones((1, 3))).shape == (1, 2) and layers.Dense(1)(again(x)).shape == (None, 1)
+
+
+def test_a_model_may_begin_in_the_middle_of_another():
+    x = keras.Input((4,))
+    a = layers.Dense(3, name="a")(x)
+    b = layers.Dense(2, name="b")(a)
+    tail = keras.Model(a, b)
+    assert [layer.name for layer in tail.layers][1:] == ["b"]
+    np.testing.assert_array_equal(tail(np.ones((1, 3))), tail.get_layer("b")(np.ones((1, 3))))
+    with pytest.raises(ValueError, match="Please make sure the tensor .* is included in the model inputs"):
+        keras.Model(a, b + layers.Dense(2)(keras.Input((2,))))
+
+
+def test_a_model_is_made_inside_of_a_function():
+    @tf.function
+    def f():
+        x = keras.Input((2,))
+        return keras.Model(x, x * 2.0)(tf.ones((1, 2)))
+
+    np.testing.assert_array_equal(f(), [[2, 2]])
+
+
+def test_taking_the_last_layer_away_keeps_the_rest_connected():
+    chain = keras.Sequential([layers.Dense(2), layers.Dense(1)])
+    chain.build((None, 3))
+    chain.pop()
+    assert len(chain.weights) == 2 and chain.output_shape == (None, 2) and chain.layers[0].output.shape == (None, 2)
+
+
+def test_sequential_takes_modules_and_dicts():
+    class Twice(tf.Module):
+        def __call__(self, x):
+            return x * 2.0
+
+    np.testing.assert_array_equal(keras.Sequential([Twice()])(tf.ones((1, 2))), [[2, 2]])
+
+    class Both(layers.Layer):
+        def call(self, x):
+            return {key: value * 1.0 for key, value in x.items()}
+
+    chain = keras.Sequential([Both(), Both()])
+    both = {"a": np.ones((2, 3), "float32"), "b": np.ones((2, 2), "float32")}
+    chain.compile(loss="mse")
+    assert list(chain.fit(both, both, verbose=0).history) == ["loss", "a_loss", "b_loss"]
+    assert chain.fit({"a": both["a"]}, {"a": both["a"]}, verbose=0).history["a_loss"] == [0]
+
+
+def test_a_model_of_many_layers_is_trained():
+    class Big(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.listed = [layers.Dense(2) for _ in range(100)]
+            for i in range(60):
+                setattr(self, f"d{i}", layers.Dense(2))
+
+        def call(self, x):
+            for layer in self.listed:
+                x = layer(x)
+            for i in range(60):
+                x = getattr(self, f"d{i}")(x)
+            return x
+
+    big, x = Big(), np.ones((8, 2), "float32")
+    big.compile("sgd", "mse")
+    for _ in range(3):
+        big.fit(x, x, verbose=0)
+    assert len(big.weights) == 320
+
+
+def test_super_is_not_forgotten():
+    class Forgetful(keras.Model):
+        def __init__(self):
+            self.units = 3  # what is no layer may come first
+            self.d = layers.Dense(self.units)
+
+    with pytest.raises(RuntimeError, match="forgot to call `super\\(\\).__init__\\(\\)`"):
+        Forgetful()
+
+
+def test_losses_of_a_graph_are_listed_before_it_is_called():
+    d = layers.Dense(2, activity_regularizer="l2", kernel_regularizer="l2")
+    a, b = keras.Input((2,)), keras.Input((2,))
+    shared = keras.Model([a, b], [d(a), d(b)])
+    assert len(shared.losses) == 3
+    shared([tf.ones((1, 2)), tf.ones((1, 2))])
+    assert len(shared.losses) == 3 and all(loss.numpy() >= 0 for loss in shared.losses)
+    x = keras.Input((2,))
+    y = layers.Dense(1)(x)
+    added = keras.Model(x, y)
+    added.add_loss(tf.reduce_mean(y))
+    assert len(added.losses) == 1
+
+
+def test_slices_with_ends_from_the_model():
+    x, n = keras.Input((4, 2)), keras.Input((), dtype=tf.int32, batch_size=1)
+    assert keras.Model([x, n], x[:, :n[0]])([tf.ones((1, 4, 2)), tf.constant([2])]).shape == (1, 2, 2)
+    table = tf.reshape(tf.range(20), (10, 2))
+    assert keras.Model(n, table[:n[0]]).predict(np.array([3]), batch_size=1, verbose=0).shape == (3, 2)
+    np.testing.assert_array_equal(keras.Model(n, table[n[0]:, -1])(tf.constant([8])), [17, 19])
+
+
+def test_built_for_a_list_of_shapes():
+    class Sum(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.d = layers.Dense(2)
+
+        def call(self, x):
+            return self.d(x[0]) + self.d(x[1])
+
+    made = Sum()
+    made.build([(None, 3), (None, 3)])
+    assert len(made.weights) == 2
+
+
+def test_missing_inputs_are_named():
+    a, b = keras.Input((2,), name="1"), keras.Input((2,), name="2")
+    with pytest.raises(ValueError, match="""Missing data for input "2". You passed a data dictionary with keys \\['1'\\]. """
+                                         """Expected the following keys: \\['1', '2'\\]"""):
+        keras.Model({"1": a, "2": b}, a + b)({"1": tf.ones((1, 2))})
+
+
+class Doubling(layers.Layer):
+    def call(self, x):
+        return x * 2.0
+
+
+def make_chain():
+    made = keras.Sequential([layers.Dense(2, input_shape=(3,)), Doubling(), layers.Dense(1)])
+    made.compile(keras.optimizers.Adam(0.01), "mse", metrics=["mae", keras.metrics.RootMeanSquaredError()])
+    made.fit(np.ones((4, 3)), np.ones((4, 1)), verbose=0)
+    return made
+
+
+@pytest.mark.parametrize("another", [copy.deepcopy, lambda made: pickle.loads(pickle.dumps(made))])
+def test_copies_and_pickles_go_on_where_the_model_stands(another):
+    first = make_chain()
+    second = another(first)
+    x, y = np.ones((4, 3)), np.ones((4, 1))
+    assert second.name == first.name and second.loss == "mse" and type(second.optimizer) is keras.optimizers.Adam
+    assert second.evaluate(x, y, verbose=0) == first.evaluate(x, y, verbose=0)
+    histories = [made.fit(x, y, epochs=2, verbose=0).history for made in (first, second)]
+    assert histories[0] == histories[1] and second.optimizer.iterations.numpy() == 3
+    assert second.layers[0] is not first.layers[0]
+
+
+def test_pickles_of_graphs_and_unbuilt_models(model):
+    again = pickle.loads(pickle.dumps(model))
+    inputs = [np.ones((2, 3)), np.ones((2, 4))]
+    for one, other in zip(model(inputs), again(inputs)):
+        np.testing.assert_array_equal(one, other)
+    assert len(pickle.loads(pickle.dumps(keras.Sequential([layers.Dense(1)]))).layers) == 1
+
+
+def test_json(model):
+    again = keras.models.model_from_json(model.to_json())
+    assert again.get_config() == model.get_config() and type(again) is type(model)
+    chain = keras.models.model_from_json(make_chain().to_json(), custom_objects={"Doubling": Doubling})
+    assert [type(layer).__name__ for layer in chain.layers] == ["Dense", "Doubling", "Dense"]

@@ -1,6 +1,8 @@
 """Optimizers in programs: their options, classes of one's own, and those that wrap others."""
 
+import copy
 import inspect
+import pickle
 
 import numpy as np
 import pytest
@@ -205,3 +207,47 @@ def test_options_can_be_set():
     for gradient in (1.0, -1.0):
         older.apply_gradients([(tf.constant(gradient), u)])
     assert float(u) == pytest.approx(0.866667, rel=1e-5)
+
+
+def test_variables_of_ones_own():
+    optimizer = keras.optimizers.Adam()
+    assert optimizer.add_variable_from_reference(tf.Variable([1.0, 2.0], name="v"), "m").name == "m/v:0"
+    optimizer.iterations = tf.Variable(5, dtype=tf.int64)
+    optimizer.build([tf.Variable(1.0)])
+    with pytest.raises(RuntimeError, match="attempting to set `iterations` to 2"):
+        optimizer.iterations = 2
+
+
+def test_gradients_broadcast_to_their_variables():
+    v = tf.Variable([[1.0]])
+    keras.optimizers.Adam(0.1).apply_gradients([(tf.constant([1.0]), v)])
+    np.testing.assert_allclose(v, [[0.9]], rtol=1e-5)
+
+
+@pytest.mark.parametrize("make", [keras.optimizers.Adam, keras.optimizers.legacy.Adam])
+def test_copies_go_on_where_the_optimizer_stands(make):
+    first, v = make(0.1), tf.Variable(1.0)
+    first.apply_gradients([(tf.constant(1.0), v)])
+    second, start = copy.deepcopy(first), v.numpy()
+    ends = []
+    for optimizer in (first, second):
+        v.assign(start)
+        optimizer.apply_gradients([(tf.constant(0.5), v)])
+        ends.append(v.numpy())
+    assert ends[0] == ends[1] and second.iterations.numpy() == 2
+    with pytest.raises(TypeError, match="cannot pickle Adam alone"):
+        pickle.dumps(first)
+    assert pickle.loads(pickle.dumps(make(0.3))).learning_rate.numpy() == np.float32(0.3)
+
+
+def test_constraints_of_variables_hold_after_steps():
+    v = tf.Variable([3.0, 4.0], constraint=lambda x: tf.clip_by_value(x, 0.0, 1.0))
+    keras.optimizers.SGD(0.1).apply_gradients([(tf.constant([1.0, 1.0]), v)])
+    assert v.numpy().tolist() == [1, 1]
+
+
+def test_variables_that_were_not_built_are_refused():
+    optimizer = keras.optimizers.Adam()
+    optimizer.build([tf.Variable(1.0)])
+    with pytest.raises(KeyError, match="cannot recognize variable"):
+        optimizer.apply_gradients([(tf.constant(1.0), tf.Variable(2.0))])

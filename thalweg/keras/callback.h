@@ -48,6 +48,8 @@ class THALWEG_API CallbackInterface : public Object {
   virtual bool wants_batch_logs() const { return false; }
   /// What it found out so far: the member `state` of its struct, `{"wait": 2, "best": 0.5}`.
   virtual Value state() const { return {}; }
+  /// The weights it keeps of the best epoch, the member `best_weights` of its struct; none before there are any.
+  virtual std::vector<Tensor> best_weights() const { return {}; }
 
   template <class T>
   static constexpr bool implemented_by =
@@ -119,6 +121,11 @@ template <class T> class CallbackInterface::Adapt : public Adapter<CallbackInter
   }
   Value state() const override {
     if constexpr (requires { this->object.state; }) return rows_of(this->object.state).get(&this->object.state);
+    else return {};
+  }
+  std::vector<Tensor> best_weights() const override {
+    if constexpr (requires { *this->object.best_weights; })
+      return this->object.best_weights ? *this->object.best_weights : std::vector<Tensor>();
     else return {};
   }
 

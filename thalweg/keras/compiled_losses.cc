@@ -20,12 +20,38 @@ std::vector<std::string> sorted_keys(const Nest& dict) {
 }
 }  // namespace
 
+namespace {
+/// `a_1`, `a_2`, `b` for {'a': [x, y], 'b': z}: the way to each tensor, where lists count from one.
+void add_paths(const Nest& outputs, const std::string& path, std::vector<std::string>& names) {
+  if (outputs.is_tensor()) names.push_back(path);
+  const std::string before = path.empty() ? path : path + "_";
+  if (outputs.is_dict())
+    for (const std::string& key : sorted_keys(outputs)) add_paths(outputs.at(key), before + key, names);
+  else
+    for (size_t i = 0; i < outputs.size(); ++i) add_paths(outputs[i], before + std::to_string(i + 1), names);
+}
+}  // namespace
+
 std::vector<std::string> names_of_outputs(const Nest& y_pred, const std::vector<std::string>& given) {
   if (!given.empty()) return given;
-  if (y_pred.is_dict()) return sorted_keys(y_pred);
   std::vector<std::string> names;
-  for (size_t i = 0; i < y_pred.num_tensors(); ++i) names.push_back("output_" + std::to_string(i + 1));
+  if (y_pred.is_tensor()) return {"output_1"};
+  add_paths(y_pred, y_pred.is_dict() ? "" : "output", names);
   return names;
+}
+
+std::vector<std::optional<size_t>> places_of(const std::vector<std::string>& names, const Nest& y_pred) {
+  std::vector<std::optional<size_t>> places(names.size());
+  const size_t count = y_pred.num_tensors();
+  if (y_pred.is_dict() && count != names.size()) {
+    const std::vector<std::string> now = names_of_outputs(y_pred, {});
+    for (size_t i = 0; i < names.size(); ++i)
+      if (auto found = std::find(now.begin(), now.end(), names[i]); found != now.end())
+        places[i] = static_cast<size_t>(found - now.begin());
+  } else {
+    for (size_t i = 0; i < std::min(count, names.size()); ++i) places[i] = i;
+  }
+  return places;
 }
 
 size_t output_number(const std::vector<std::string>& names, const Nest& y_pred, const std::string& name,
@@ -44,12 +70,13 @@ std::vector<Nest> per_output(const Nest& given, const Nest& y_pred, const std::v
   const size_t count = y_pred.num_tensors();
   std::vector<Nest> each(count);
   if (given.is_none()) return each;
-  if (given.is_tensor()) {
-    if (count == 1) each[0] = given;
-    else if (what == std::string_view("sample_weight")) std::fill(each.begin(), each.end(), given);
-    else
-      throw ValueError(std::string("the model has ") + std::to_string(count) + " outputs, but " + what +
-                       " is one tensor: give a list or a dict");
+  if (given.is_tensor()) {  // one for all
+    std::fill(each.begin(), each.end(), given);
+    return each;
+  }
+  if (given.is_like(y_pred)) {
+    const std::vector<Tensor> all = given.flatten();
+    for (size_t i = 0; i < count; ++i) each[i] = Nest(all[i]);
     return each;
   }
   if (given.is_dict()) {
@@ -60,7 +87,6 @@ std::vector<Nest> per_output(const Nest& given, const Nest& y_pred, const std::v
     }
     return each;
   }
-  std::vector<Tensor> flat = given.flatten();
   if (given.size() != count)
     throw ValueError(std::string("the model has ") + std::to_string(count) + " outputs, but " + what + " has " +
                      std::to_string(given.size()) + " items: " + given.str());
@@ -165,14 +191,16 @@ Tensor CompiledLosses::compute(const Nest& y_true, const Nest& y_pred, const Nes
   const std::vector<Tensor> predictions = y_pred.flatten();
   const std::vector<Nest> labels = per_output(y_true, y_pred, names_, "y");
   const std::vector<Nest> weights = per_output(sample_weight, y_pred, names_, "sample_weight");
+  const std::vector<std::optional<size_t>> places = places_of(names_, y_pred);
   Tensor total, batch;
   auto add = [&](const Tensor& value) { total = total.defined() ? total + value : value; };
   for (size_t i = 0; i < outputs_.size(); ++i) {
     const Output& output = outputs_[i];
-    if (!output.loss.defined() || labels[i].is_none()) continue;
-    Matched matched = match(labels[i].tensor(), predictions[i], weights[i].as<Tensor>());
+    if (!output.loss.defined() || !places[i] || labels[*places[i]].is_none()) continue;
+    const Tensor& prediction = predictions[*places[i]];
+    Matched matched = match(labels[*places[i]].tensor(), prediction, weights[*places[i]].as<Tensor>());
     Tensor weight = matched.sample_weight;
-    if (Tensor mask = companion_of(predictions[i]); mask.defined()) {
+    if (Tensor mask = companion_of(prediction); mask.defined()) {
       mask = cast(mask, matched.y_pred.dtype());
       weight = weight.defined() ? losses::apply_mask(weight, mask) : mask;
     }
@@ -184,15 +212,12 @@ Tensor CompiledLosses::compute(const Nest& y_true, const Nest& y_pred, const Nes
     add(cast(value, total.defined() ? total.dtype() : value.dtype()));
   }
   for (const Tensor& penalty : added) add(total.defined() ? cast(penalty, total.dtype()) : penalty);
-  if (!total.defined())
-    throw ValueError(
-        "The model cannot be trained because it has no loss to optimize: give `compile` a `loss`, or add "
-        "one with `add_loss`.");
-  total_.update_state(total, batch);
+  if (total.defined()) total_.update_state(total, batch);
   return total;
 }
 
 std::vector<Metric> CompiledLosses::metrics() const {
+  if (outputs_.empty()) return {};  // Keras has none before the first batch
   std::vector<Metric> all = {total_};
   for (const Output& output : outputs_)
     if (output.mean.defined()) all.push_back(output.mean);

@@ -75,9 +75,9 @@ void CompiledMetrics::build(const Nest& y_true, const Nest& y_pred) {
     Output output;
     const std::string prefix = names_.size() > 1 ? names_[i] + "_" : "";
     auto add = [&](const std::vector<MetricChoice>& choices, bool is_weighted, std::vector<Metric>& to) {
-      if (labels[i].is_none()) return;
       for (const MetricChoice& choice : choices) {
-        Metric metric = choose(choice, labels[i].tensor(), predictions[i]);
+        if (labels[i].is_none() && !choice.metric().defined()) continue;  // labels decide which one it is
+        Metric metric = choose(choice, labels[i].as<Tensor>(), predictions[i]);
         std::string name = prefix + metric.name();
         if (is_weighted && taken.contains(name)) name = prefix + "weighted_" + metric.name();
         if (!taken.insert(name).second)
@@ -100,10 +100,12 @@ void CompiledMetrics::update(const Nest& y_true, const Nest& y_pred, const Nest&
   const std::vector<Tensor> predictions = y_pred.flatten();
   const std::vector<Nest> labels = per_output(y_true, y_pred, names_, "y");
   const std::vector<Nest> weights = per_output(sample_weight, y_pred, names_, "sample_weight");
+  const std::vector<std::optional<size_t>> places = places_of(names_, y_pred);
   for (size_t i = 0; i < outputs_.size(); ++i) {
-    if (labels[i].is_none()) continue;
-    Matched matched = match(labels[i].tensor(), predictions[i], weights[i].as<Tensor>());
-    Tensor mask = companion_of(predictions[i]);
+    if (!places[i] || labels[*places[i]].is_none()) continue;
+    const Tensor& prediction = predictions[*places[i]];
+    Matched matched = match(labels[*places[i]].tensor(), prediction, weights[*places[i]].as<Tensor>());
+    Tensor mask = companion_of(prediction);
     if (mask.defined()) {
       mask = cast(mask, matched.y_pred.dtype());
       if (matched.sample_weight.defined()) matched.sample_weight = losses::apply_mask(matched.sample_weight, mask);
@@ -113,6 +115,21 @@ void CompiledMetrics::update(const Nest& y_true, const Nest& y_pred, const Nest&
     for (const Metric& metric : outputs_[i].weighted)
       metric.update_state(matched.y_true, matched.y_pred, matched.sample_weight);
   }
+}
+
+namespace {
+void reset(const MetricChoices& choices) {
+  for (const MetricChoice& choice : choices.items)
+    if (choice.metric().defined()) choice.metric().reset_state();
+  for (const MetricChoices& more : choices.by_position) reset(more);
+  for (const auto& [name, more] : choices.by_name) reset(more);
+}
+}  // namespace
+
+void CompiledMetrics::reset_given() const {
+  if (built_) return;  // among metrics() then
+  reset(metrics_);
+  reset(weighted_);
 }
 
 std::vector<Metric> CompiledMetrics::metrics() const {

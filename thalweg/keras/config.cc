@@ -3,7 +3,6 @@
 #include "thalweg/core/convert.h"
 #include "thalweg/core/error.h"
 #include "thalweg/keras/object.h"
-#include "thalweg/ops/casting.h"
 
 namespace thalweg::keras {
 

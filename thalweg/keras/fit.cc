@@ -81,7 +81,7 @@ History Model::fit(const Batches& given, const FitOptions& options) const {
   // Batches are begun anew in every epoch, unless an epoch is only a part of them.
   const bool goes_on = options.steps_per_epoch > 0 && batches.known_steps() != options.steps_per_epoch;
   NextBatch next;
-  bool ran_out = false;
+  bool ran_out = false, found_nan = false;
   for (int epoch = options.initial_epoch; epoch < options.epochs && !training.stop && !ran_out; ++epoch) {
     reset_metrics();
     logs = {};
@@ -130,8 +130,10 @@ History Model::fit(const Batches& given, const FitOptions& options) const {
     listeners.tell(&CallbackInterface::on_epoch_end, epoch, logs);
     bar.finish(*this, steps.done(), logs, pass.has_own_results());
     training.history.add(epoch, logs);
-    if (const double* loss = logs.find("loss"); loss && std::isnan(*loss) && !training.stop)
-      refuse_nan_loss(*this, batches.arrays().is_none() ? steps.last() : batches.arrays(), epoch);
+    if (const double* loss = logs.find("loss"); loss && std::isnan(*loss) && !training.stop && !found_nan) {
+      found_nan = true;
+      warn_of_nan_loss(*this, batches.arrays().is_none() ? steps.last() : batches.arrays(), epoch);
+    }
   }
   if (training.options.optimizer.defined() && options.epochs > 0)
     training.options.optimizer.finalize_variable_values(trainable_variables());

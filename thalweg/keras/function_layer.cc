@@ -1,5 +1,8 @@
 #include "thalweg/keras/function_layer.h"
 
+#include <algorithm>
+#include <array>
+
 #include "thalweg/core/error.h"
 #include "thalweg/core/index.h"
 #include "thalweg/keras/attr_config.h"
@@ -7,6 +10,8 @@
 #include "thalweg/keras/names.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/joining.h"
+#include "thalweg/ops/math.h"
+#include "thalweg/ops/slice_spec.h"
 #include "thalweg/ops/splitting.h"
 #include "thalweg/ops/variable.h"
 
@@ -86,7 +91,44 @@ Index to_index(const Value& value, const Arguments& arguments) {
   return Index(value.integer());
 }
 
+/// Whether a slice has an end that is known only when the model runs.
+bool has_open_end(const Value& value, const Arguments& arguments) {
+  if (value.is_list())
+    return std::ranges::any_of(value.list(), [&](const Value& item) { return has_open_end(item, arguments); });
+  if (!value.is_map() || is_ellipsis(value)) return false;
+  return std::ranges::any_of(std::array{"start", "stop", "step"}, [&](const char* end) {
+    std::optional<size_t> place = place_in(value[end]);
+    return place && arguments.at(*place).is_symbolic();
+  });
+}
+
+/// The same with ends that are tensors: entry by entry what `x[...]` means, as the op takes it.
+Tensor slice_with_tensors(const Tensor& x, const Value::List& spec, const Arguments& arguments) {
+  std::vector<Tensor> begin, end, strides;
+  StridedSliceAttrs masks;
+  auto number = [&](const Value& value, int64_t otherwise) {
+    return value.is_none() ? Tensor(otherwise) : cast(arguments.tensor(value), DType::int64);
+  };
+  for (size_t i = 0; i < spec.size(); ++i) {
+    const Value& entry = spec[i];
+    const int64_t bit = int64_t{1} << i;
+    const bool is_slice = entry.is_map() && !place_in(entry) && !is_ellipsis(entry);
+    const bool is_number = !is_slice && !entry.is_none() && !is_ellipsis(entry);
+    if (entry.is_none()) masks.new_axis_mask |= bit;
+    else if (is_ellipsis(entry)) masks.ellipsis_mask |= bit;
+    else if (is_number) masks.shrink_axis_mask |= bit;
+    if (is_slice && entry["start"].is_none()) masks.begin_mask |= bit;
+    if (is_slice && entry["stop"].is_none()) masks.end_mask |= bit;
+    begin.push_back(is_slice ? number(entry["start"], 0) : is_number ? number(entry, 0) : Tensor(int64_t{0}));
+    end.push_back(is_slice ? number(entry["stop"], 0) : is_number ? begin.back() + int64_t{1} : Tensor(int64_t{0}));
+    strides.push_back(is_slice ? number(entry["step"], 1) : Tensor(int64_t{1}));
+  }
+  return strided_slice_by(x, stack(begin), stack(end), stack(strides), masks);
+}
+
 Tensor slice_of(const Tensor& x, const Value& spec, const Arguments& arguments) {
+  if (has_open_end(spec, arguments))
+    return slice_with_tensors(x, spec.is_list() ? spec.list() : Value::List{spec}, arguments);
   std::vector<Index> indices;
   if (spec.is_list()) {
     for (const Value& item : spec.list()) indices.push_back(to_index(item, arguments));

@@ -8,6 +8,7 @@
 
 #include "thalweg/core/companion.h"
 #include "thalweg/core/error.h"
+#include "thalweg/graph/init_scope.h"
 #include "thalweg/graph/tracer.h"
 #include "thalweg/keras/call_context.h"
 #include "thalweg/keras/eager_only.h"
@@ -175,13 +176,17 @@ Nest infer_outputs(const Layer& layer, const Nest& inputs, const CallArgs& args)
 }
 
 Nest record(const Layer& layer, const Nest& inputs, const CallArgs& args) {
-  if (thread_state.tracer)
-    throw TypeError("layer '" + layer.name() +
-                    "': a tensor made by `Input` has no value and cannot be used inside of a traced function");
+  InitScope outside;  // a model that is made inside of a traced function is no part of it
   auto node = std::make_shared<Node>();
   node->layer = layer;
   node->inputs = inputs;
   node->args = args;
+  for (const Tensor& t : node->dependencies())
+    if (t.defined() && t.is_symbolic() && !has_history(t))
+      throw TypeError(
+          "layer '" + layer.name() +
+          "' is called on a tensor of a traced function and on one made by Input, which belongs to a model: "
+          "call the finished model inside of the function");
   const bool was_built = layer.built();
   try {
     detail::Recording recording;
@@ -196,15 +201,64 @@ Nest record(const Layer& layer, const Nest& inputs, const CallArgs& args) {
   return outputs_of(node);
 }
 
+namespace {
+[[noreturn]] void refuse_end(const std::string& which, const Tensor& t) {
+  throw ValueError("Found unexpected instance while processing " + which +
+                   " for the functional model: expected tensors made by Input, or by layers called on them, found " +
+                   std::string(name_of(t.dtype())) + t.shape().str() + ", which has a value.");
+}
+}  // namespace
+
 std::vector<std::shared_ptr<Node>> sort_nodes(const Nest& inputs, const Nest& outputs) {
   Search search(inputs.flatten());
   for (const Tensor& t : outputs.flatten()) {
-    if (!has_history(t))
-      throw ValueError("the outputs of a model must come from its inputs, made by `Input`; one of them is " +
-                       std::string(name_of(t.dtype())) + t.shape().str() + ", which depends on none");
+    if (!has_history(t)) refuse_end("outputs", t);
     search.visit(t);
   }
   return std::move(search.order);
+}
+
+std::pair<Nest, Nest> begin_anew(const Nest& inputs, const Nest& outputs) {
+  using Key = std::pair<const Node*, int>;
+  std::map<Key, Tensor> made;
+  std::set<Key> unread;
+  const Nest begun = inputs.map([&](const Tensor& t) {
+    History history = history_of(t);
+    if (!history.node) refuse_end("inputs", t);
+    const Key key(history.node.get(), history.index);
+    unread.insert(key);
+    return made[key] = history.node->inputs.is_none() ? t : make_input(t.shape(), t.dtype(), {});
+  });
+  auto renew = [&](auto& self, const Tensor& t) -> Tensor {
+    History history = history_of(t);
+    if (!history.node) return t;
+    const Key key(history.node.get(), history.index);
+    unread.erase(key);
+    if (auto found = made.find(key); found != made.end()) return found->second;
+    if (history.node->inputs.is_none())
+      throw ValueError(
+          "Found input tensor cannot be reached given provided output tensors. Please make sure the tensor " +
+          tensor_str(t) + " is included in the model inputs when building functional model.");
+    auto node = std::make_shared<Node>(*history.node);
+    auto renewed = [&](const Tensor& input) { return self(self, input); };
+    node->inputs = node->inputs.map(renewed);
+    for_each_nest(node->args, [&](Nest& nest) { nest = nest.map(renewed); });
+    node->index = node->layer.get()->num_nodes++;
+    node->layer.get()->nodes.push_back(node);
+    const std::vector<Tensor> all = outputs_of(node).flatten();
+    for (size_t i = 0; i < all.size(); ++i) made.try_emplace({history.node.get(), static_cast<int>(i)}, all[i]);
+    return made.at(key);
+  };
+  const Nest ended = outputs.map([&](const Tensor& t) {
+    if (!has_history(t)) refuse_end("outputs", t);
+    return renew(renew, t);
+  });
+  if (!unread.empty())
+    throw ValueError(
+        "Found unvisited input tensors that are disconnected from the outputs: an input of the model, made by "
+        "layer '" +
+        unread.begin()->first->layer.name() + "', is not needed for any of its outputs.");
+  return {begun, ended};
 }
 
 }  // namespace functional
@@ -254,18 +308,25 @@ std::vector<Layer> sort_layers(const std::vector<std::shared_ptr<Node>>& order, 
 
 }  // namespace
 
-FunctionalModel::FunctionalModel(const Nest& inputs, const Nest& outputs) : inputs_(inputs), outputs_(outputs) {
+namespace {
+/// A list of one stands for what is in it.
+Nest unlisted(const Nest& ends) { return ends.kind() == Nest::Kind::list && ends.num_tensors() == 1 ? ends[0] : ends; }
+bool is_input(const Tensor& t) {
+  functional::History history = history_of(t);
+  return history.node && history.node->inputs.is_none();
+}
+}  // namespace
+
+FunctionalModel::FunctionalModel(const Nest& inputs, const Nest& outputs)
+    : inputs_(unlisted(inputs)), outputs_(unlisted(outputs)) {
   built = true;
   autocast = false;  // its layers cast
-  for (const Tensor& t : inputs.flatten()) {
-    functional::History history = history_of(t);
-    if (!history.node || !history.node->inputs.is_none())
-      throw ValueError("Found input tensors that were not made by `Input`: a model begins with those");
-    input_names_.push_back(history.node->layer.name());
-  }
+  if (!std::ranges::all_of(inputs_.flatten(), is_input))
+    std::tie(inputs_, outputs_) = functional::begin_anew(inputs_, outputs_);
+  for (const Tensor& t : inputs_.flatten()) input_names_.push_back(history_of(t).node->layer.name());
   arrange_nodes();
   std::map<std::string, int> used;
-  for (const Tensor& t : outputs.flatten()) {
+  for (const Tensor& t : outputs_.flatten()) {
     const std::string& base = history_of(t).node->layer.name();
     const int count = used[base]++;
     output_names_.push_back(count == 0 ? base : base + "_" + std::to_string(count));
@@ -338,6 +399,19 @@ std::vector<InputSpec> FunctionalModel::input_spec() const {
   return specs;
 }
 
+namespace {
+[[noreturn]] void refuse_missing(const std::string& key, std::span<const std::string> given,
+                                 std::span<const std::string> expected) {
+  auto list = [](std::span<const std::string> names) {
+    std::string text;
+    for (const std::string& one : names) text += (text.empty() ? "'" : ", '") + one + "'";
+    return "[" + text + "]";
+  };
+  throw ValueError("Missing data for input \"" + key + "\". You passed a data dictionary with keys " + list(given) +
+                   ". Expected the following keys: " + list(expected));
+}
+}  // namespace
+
 /// The tensors of the inputs, whatever way they are given: in the structure of the inputs, or by name. What a dict has
 /// besides is left out.
 std::vector<Tensor> FunctionalModel::arrange(const Nest& given) const {
@@ -348,8 +422,11 @@ std::vector<Tensor> FunctionalModel::arrange(const Nest& given) const {
       names.assign(inputs_.keys().begin(), inputs_.keys().end());
       std::sort(names.begin(), names.end());
     }
-    for (const std::string& key : names)
-      for (const Tensor& t : given.at(key).flatten()) all.push_back(t);
+    for (const std::string& key : names) {
+      const Nest* found = given.find(key);
+      if (!found) refuse_missing(key, given.keys(), names);
+      for (const Tensor& t : found->flatten()) all.push_back(t);
+    }
   } else {
     all = given.flatten();
   }

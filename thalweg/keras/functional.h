@@ -64,6 +64,10 @@ THALWEG_API Nest infer_outputs(const Layer& layer, const Nest& inputs, const Cal
 /// on the inputs alone.
 THALWEG_API std::vector<std::shared_ptr<Node>> sort_nodes(const Nest& inputs, const Nest& outputs);
 
+/// The inputs and outputs of the same calls with inputs of their own, where some of the given ones are results of
+/// layers.
+THALWEG_API std::pair<Nest, Nest> begin_anew(const Nest& inputs, const Nest& outputs);
+
 /// The calls of a layer in graphs that are still in use, in their order.
 THALWEG_API std::vector<std::shared_ptr<Node>> nodes_of(const LayerInterface& layer);
 /// What a layer takes or gives, as tensors without values: of a model that is a graph its own ends, of others what all

@@ -366,7 +366,7 @@ int64_t Layer::count_params() const {
 }
 
 std::vector<Tensor> Layer::losses() const {
-  std::vector<Tensor> all = p_->losses;
+  std::vector<Tensor> all = p_->losses.empty() ? p_->symbolic_losses : p_->losses;
   for (const auto& [variable, regularizer] : p_->regularized) all.push_back(regularizer(variable.value()));
   for (const Layer& layer : layers()) {
     std::vector<Tensor> inner = layer.losses();

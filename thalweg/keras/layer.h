@@ -143,8 +143,9 @@ class THALWEG_API LayerInterface : public Object, public std::enable_shared_from
   std::vector<Shape> built_shapes;              // of the inputs that it was built for
   Regularizer* activity_regularizer = nullptr;  // the struct's
   std::vector<std::pair<Variable, Regularizer>> regularized;
-  std::vector<Tensor> losses;   // of the last call
-  std::vector<Metric> metrics;  // made by add_metric
+  std::vector<Tensor> losses;           // of the last call
+  std::vector<Tensor> symbolic_losses;  // of its calls in graphs of layers: they stand for those, without values
+  std::vector<Metric> metrics;          // made by add_metric
   std::vector<std::weak_ptr<functional::Node>> nodes;
   int num_nodes = 0;
   std::shared_ptr<Training> training;  // what compile set
@@ -417,7 +418,8 @@ class THALWEG_API Layer : public Handle<LayerInterface> {
   int64_t count_params() const;
   /// The layers directly in it.
   std::vector<Layer> layers() const;
-  /// Penalties of regularizers, and what calls added.
+  /// Penalties of regularizers, and what calls added; before the first call with values, what will be added stands
+  /// there without values.
   std::vector<Tensor> losses() const;
 
   /// What it is called with and what it gives in the graph of layers: tensors without values. ValueError where it was

@@ -77,6 +77,17 @@ void keep_loss(LayerInterface& layer, const Tensor& loss) {
   has_added_losses = true;
   layer.losses.push_back(loss);
 }
+/// A call that becomes a part of a model adds what has no value yet.
+void note_loss(LayerInterface& layer, DType dtype) {
+  if (!Recording::is_on()) return;
+  auto node = std::make_shared<functional::Node>();
+  // Not the layer itself, which holds the tensor and with it the node.
+  node->layer = Layer([](const Tensor& loss) { return loss; }, {.name = layer.name + "/loss"});
+  node->inputs = Nest::list({});
+  node->outputs = Nest(stand_in(dtype, {}));
+  node->output_names = {layer.name + "/loss:0"};
+  layer.symbolic_losses.push_back(functional::outputs_of(node).tensor());
+}
 void clear_losses(LayerInterface& layer) {
   layer.losses.clear();
   for (const Layer& inner : Layer(layer.shared_from_this()).layers()) clear_losses(*inner.get());
@@ -161,9 +172,10 @@ Nest run(LayerInterface& layer, const Nest& given, const CallArgs& args) {
       put_masks(outputs, masks);
     }
   }
-  if (layer.activity_regularizer && layer.activity_regularizer->defined() && !ShapesOnly::is_on()) {
+  if (layer.activity_regularizer && layer.activity_regularizer->defined()) {
     for (const Tensor& t : outputs.flatten())
-      keep_loss(layer, (*layer.activity_regularizer)(t) / cast(shape(t)(0), t.dtype()));
+      if (ShapesOnly::is_on()) note_loss(layer, t.dtype());
+      else keep_loss(layer, (*layer.activity_regularizer)(t) / cast(shape(t)(0), t.dtype()));
   }
   return outputs;
 }
@@ -173,8 +185,8 @@ Nest run(LayerInterface& layer, const Nest& given, const CallArgs& args) {
 void add_loss(const Tensor& loss) {
   detail::CallContext* context = detail::CallContext::current();
   if (!context) throw ValueError("add_loss adds to the losses of the layer that is being called: call it in call()");
-  if (detail::ShapesOnly::is_on()) return;
-  detail::keep_loss(context->layer(), loss);
+  if (detail::ShapesOnly::is_on()) detail::note_loss(context->layer(), loss.dtype());
+  else detail::keep_loss(context->layer(), loss);
 }
 
 Tensor Layer::only(const Nest& output) const {

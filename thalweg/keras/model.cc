@@ -98,6 +98,7 @@ void Model::make_train_step(const Nest& data) const {
   GradientTape tape;
   Nest y_pred = invoke(x, {.training = true});
   Tensor loss = compute_loss(x, y, y_pred, sample_weight);
+  check_target_and_loss(y, loss);
   std::vector<Variable> variables = trainable_variables();
   optimizer().minimize(loss, variables, tape);
   require_compiled(*this).metrics.update(y, y_pred, sample_weight);
@@ -107,6 +108,16 @@ void Model::make_test_step(const Nest& data) const {
   Nest y_pred = invoke(x, {.training = false});
   compute_loss(x, y, y_pred, sample_weight);
   require_compiled(*this).metrics.update(y, y_pred, sample_weight);
+}
+void Model::check_target_and_loss(const Nest& y, const Tensor& loss) const {
+  if (!require_compiled(*this).options.loss.empty() && y.is_none())
+    throw ValueError(
+        "Target data is missing. Your model was compiled with a loss, and therefore expects target data to be provided "
+        "in `fit()`: pass y, or batches of (x, y).");
+  if (!loss.defined())
+    throw ValueError(
+        "No loss found. You may have forgotten to provide a `loss` argument in the `compile()` method, or to call "
+        "`add_loss`.");
 }
 Nest Model::train_step(const Nest& data) const {
   make_train_step(data);
@@ -119,7 +130,9 @@ Nest Model::test_step(const Nest& data) const {
 Nest Model::predict_step(const Nest& data) const { return invoke(unpack(data).x, {.training = false}); }
 
 Tensor Model::compute_loss(const Nest&, const Nest& y, const Nest& y_pred, const Nest& sample_weight) const {
-  return require_compiled(*this).losses.compute(y, y_pred, sample_weight, losses());
+  std::vector<Tensor> added = losses();
+  std::erase_if(added, functional::has_history);  // of layers that this call left out
+  return require_compiled(*this).losses.compute(y, y_pred, sample_weight, added);
 }
 Nest Model::compute_metrics(const Nest&, const Nest& y, const Nest& y_pred, const Nest& sample_weight) const {
   require_compiled(*this).metrics.update(y, y_pred, sample_weight);
@@ -139,7 +152,7 @@ const Optimizer& Model::optimizer() const { return require_compiled(*this).optio
 std::vector<Metric> Model::metrics() const {
   std::vector<Metric> all;
   if (is_compiled()) {
-    if (!require_compiled(*this).options.loss.empty() || !p_->has_train_step()) all = p_->training->losses.metrics();
+    all = p_->training->losses.metrics();
     for (const Metric& metric : p_->training->metrics.metrics()) all.push_back(metric);
   }
   detail::collect_metrics(*p_, all);
@@ -152,8 +165,9 @@ std::vector<std::string> Model::metrics_names() const {
 }
 void Model::reset_metrics() const {
   for (const Metric& metric : metrics()) metric.reset_state();
+  if (p_->training) p_->training->metrics.reset_given();
 }
-void Model::stop_training() const { require_compiled(*this).stop = true; }
+void Model::stop_training() const { training_of(*this).stop = true; }
 History Model::history() const { return p_->training ? p_->training->history : History(); }
 
 Layer Model::get_layer(std::string_view name) const {
@@ -199,8 +213,17 @@ Nest Model::outputs() const {
 
 void Model::build(const Shape& input_shape) const {
   if (p_->is_network()) return Layer::build(input_shape);
+  build_for(Nest(detail::stand_in(compute_dtype(), input_shape)));
+}
+void Model::build(const std::vector<Shape>& input_shapes) const {
+  if (p_->is_network()) return Layer::build(input_shapes);
+  std::vector<Nest> inputs;
+  for (const Shape& shape : input_shapes) inputs.emplace_back(detail::stand_in(compute_dtype(), shape));
+  build_for(Nest::list(std::move(inputs)));
+}
+void Model::build_for(const Nest& inputs) const {
   detail::Unscoped names(*p_);
-  functional::infer_outputs(*this, Nest(detail::stand_in(compute_dtype(), input_shape)), {});
+  functional::infer_outputs(*this, inputs, {});
 }
 
 }  // namespace thalweg::keras

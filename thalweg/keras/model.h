@@ -191,7 +191,7 @@ class THALWEG_API Model : public Layer {
   Nest train_step(const Nest& data) const;
   Nest test_step(const Nest& data) const;
   Nest predict_step(const Nest& data) const;
-  /// The losses of the outputs, weighted, and those that layers added.
+  /// The losses of the outputs, weighted, and those that layers added; undefined where there is none.
   Tensor compute_loss(const Nest& x, const Nest& y, const Nest& y_pred, const Nest& sample_weight = {}) const;
   /// Takes a batch into the metrics, and gives all of them.
   Nest compute_metrics(const Nest& x, const Nest& y, const Nest& y_pred, const Nest& sample_weight = {}) const;
@@ -212,6 +212,9 @@ class THALWEG_API Model : public Layer {
   Nest inputs() const;
   Nest outputs() const;
   void build(const Shape& input_shape) const;
+  void build(const std::vector<Shape>& input_shapes) const;
+  /// For inputs of any structure, given as tensors without values.
+  void build_for(const Nest& inputs) const;
   /// Prints its layers as Keras does.
   void summary(const SummaryOptions& options = {}) const;
 
@@ -223,6 +226,8 @@ class THALWEG_API Model : public Layer {
   void become_model() const;
   void make_train_step(const Nest& data) const;
   void make_test_step(const Nest& data) const;
+  /// ValueError where there is nothing to minimise.
+  void check_target_and_loss(const Nest& y, const Tensor& loss) const;
   Nest metric_results() const;
 };
 

@@ -1,7 +1,7 @@
 #include "thalweg/keras/nan_loss.h"
 
-#include "thalweg/core/error.h"
 #include "thalweg/core/number_text.h"
+#include "thalweg/core/warning.h"
 #include "thalweg/keras/training.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/comparison.h"
@@ -55,15 +55,15 @@ std::string find_in_weights(const Layer& layer) {
 
 }  // namespace
 
-void refuse_nan_loss(const Model& model, const Nest& data, int epoch) {
+void warn_of_nan_loss(const Model& model, const Nest& data, int epoch) {
   std::string cause = find_in_data(model, data);
   if (cause.empty()) cause = find_in_weights(model);
   if (cause.empty())
     cause =
         "The inputs, the labels and the weights are finite: the model or the loss divides by zero, or takes the "
         "logarithm of zero.";
-  throw InvalidArgumentError("fit: the loss is nan in epoch " + std::to_string(epoch + 1) + ". " + cause +
-                             " To end training without this error, use the callback TerminateOnNaN.");
+  warn("fit: the loss is nan in epoch " + std::to_string(epoch + 1) + ". " + cause +
+       " Training goes on; the callback TerminateOnNaN would end it.");
 }
 
 }  // namespace thalweg::keras

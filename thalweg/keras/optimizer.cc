@@ -5,9 +5,11 @@
 #include "thalweg/autodiff/gradient_tape.h"
 #include "thalweg/core/convert.h"
 #include "thalweg/core/error.h"
+#include "thalweg/core/warning.h"
 #include "thalweg/graph/control_flow.h"
 #include "thalweg/graph/init_scope.h"
 #include "thalweg/keras/functions.h"
+#include "thalweg/ops/broadcasting.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/clipping.h"
 #include "thalweg/ops/comparison.h"
@@ -67,6 +69,12 @@ size_t find(const std::vector<Variable>& all, const Variable& variable, size_t g
   for (size_t i = 0; i < all.size(); ++i)
     if (is_same(all[i], variable)) return i;
   return all.size();
+}
+
+std::string names_of(std::span<const Variable> variables) {
+  std::string names;
+  for (const Variable& v : variables) names += (names.empty() ? "'" : ", '") + v.name() + "'";
+  return names;
 }
 
 Tensor shape_tensor(const Shape& shape) {
@@ -202,6 +210,16 @@ void OptimizerInterface::build_all(std::span<const Variable> given) {
   built = true;
 }
 
+void OptimizerInterface::build_new(std::span<const Variable> given) {
+  std::vector<Variable> fresh;
+  for (size_t i = 0; i < given.size(); ++i)
+    if (find(variables, given[i], i) == variables.size()) fresh.push_back(given[i]);
+  if (fresh.empty()) return;
+  InitScope outside;
+  variables.insert(variables.end(), fresh.begin(), fresh.end());
+  build(fresh);
+}
+
 Tensor OptimizerInterface::current_rate(DType dtype) const {
   if (!current || current->optimizer != this || !current->rate.defined()) return cast(learning_rate.value(), dtype);
   for (const auto& [key, rate] : current->rates)
@@ -254,6 +272,24 @@ void OptimizerInterface::update_averages(std::span<const Variable* const> change
       [] {});
 }
 
+void OptimizerInterface::warn_of_missing(std::span<const Tensor> gradients, std::span<const Variable> given) {
+  std::vector<Variable> missing;
+  for (size_t i = 0; i < given.size(); ++i)
+    if (!gradients[i].defined()) missing.push_back(given[i]);
+  std::string names = names_of(missing);
+  if (names == missing_gradients_) return;  // said in the step before
+  missing_gradients_ = names;
+  warn("Gradients do not exist for variables [" + names +
+       "] when minimizing the loss: it does not depend on them, and they stay as they are. Did you forget to provide a "
+       "`loss` argument to `model.compile()`, or to use these layers?");
+}
+
+Tensor fit_gradient(const Tensor& gradient, const Variable& variable) {
+  const Shape &from = gradient.shape(), &to = variable.shape();
+  if (is_indexed_slices(gradient) || !from.is_fully_defined() || !to.is_fully_defined() || from == to) return gradient;
+  return broadcast_to(gradient, shape_tensor(to));
+}
+
 void OptimizerInterface::apply_gradients(std::span<const Tensor> gradients, std::span<const Variable> given,
                                          const std::string& scope) {
   if (gradients.size() != given.size())
@@ -264,6 +300,7 @@ void OptimizerInterface::apply_gradients(std::span<const Tensor> gradients, std:
   Step step{.optimizer = this, .rate = learning_rate.value(), .scope = (scope.empty() ? name : scope) + "/"};
   Entered entered(step);
   build_all(given);
+  if (takes_new_variables) build_new(given);
   std::vector<Tensor> present;
   std::vector<const Variable*> changed;
   for (size_t i = 0; i < given.size(); ++i) {
@@ -271,11 +308,8 @@ void OptimizerInterface::apply_gradients(std::span<const Tensor> gradients, std:
     present.push_back(gradients[i]);
     changed.push_back(&given[i]);
   }
-  if (present.empty()) {
-    std::string names;
-    for (const Variable& v : given) names += (names.empty() ? "'" : ", '") + v.name() + "'";
-    throw ValueError("No gradients provided for any variable: (" + names + ").");
-  }
+  if (present.empty()) throw ValueError("No gradients provided for any variable: (" + names_of(given) + ").");
+  if (present.size() < given.size()) warn_of_missing(gradients, given);
   present = clip(std::move(present));
   for (size_t i = 0; i < changed.size(); ++i) {
     if (!is_indexed_slices(present[i])) continue;

@@ -74,9 +74,10 @@ class THALWEG_API OptimizerInterface : public Object, public std::enable_shared_
   Variable learning_rate;  // set anew in each step where a schedule decides
   LearningRateSchedule schedule;
   bool built = false;
-  std::vector<Variable> variables;  // that it was built for
-  std::vector<Variable> slots;      // of the struct, in the order in which they were made
-  std::vector<Variable> averages;   // of the variables, with use_ema
+  bool takes_new_variables = false;  // in any step, as Keras's older optimizers do: build is called for them
+  std::vector<Variable> variables;   // that it was built for
+  std::vector<Variable> slots;       // of the struct, in the order in which they were made
+  std::vector<Variable> averages;    // of the variables, with use_ema
   std::optional<double> weight_decay, clipnorm, clipvalue, global_clipnorm;
   bool use_ema = false;
   double ema_momentum = 0.99;
@@ -100,10 +101,16 @@ class THALWEG_API OptimizerInterface : public Object, public std::enable_shared_
  private:
   /// What a struct takes of a configuration; TypeError for what nobody takes.
   static Value own_arguments(const Rows& rows, const Value& config);
+  /// Makes the slots of the variables that have none.
+  void build_new(std::span<const Variable> given);
   std::vector<Tensor> clip(std::vector<Tensor> gradients) const;
   bool decays(const Variable& variable) const;
   void decay(const Variable& variable) const;
+  /// Names the variables without gradients, once for all steps in a row that lack the same.
+  void warn_of_missing(std::span<const Tensor> gradients, std::span<const Variable> given);
   void update_averages(std::span<const Variable* const> changed) const;
+
+  std::string missing_gradients_;  // of the last step that lacked some
 };
 
 /// Makes a slot of the optimizer that is being built: `m/dense/kernel` for "m", shaped and typed as the variable.
@@ -114,6 +121,8 @@ THALWEG_API OptimizerInterface& current_optimizer();
 THALWEG_API bool is_built_by_traced_step();
 /// Scalars that all variables of a dtype share, such as powers of beta: made at the first call of a step only.
 THALWEG_API std::span<const Tensor> once_per_step(DType dtype, const std::function<std::vector<Tensor>()>& make);
+/// A gradient in the shape of its variable: ops take no other, where Keras's arithmetic would broadcast it.
+THALWEG_API Tensor fit_gradient(const Tensor& gradient, const Variable& variable);
 /// An option as a scalar of a variable's dtype. Keras reads most options as float32 first: so does `option_scalar`.
 THALWEG_API Tensor exact_scalar(double value, DType dtype);
 THALWEG_API Tensor option_scalar(double value, DType dtype);
@@ -147,7 +156,8 @@ template <class T> class OptimizerInterface::Adapt : public Adapter<OptimizerInt
     else if constexpr (requires { this->object.build(std::vector<Variable>()); })
       this->object.build(std::vector<Variable>(given.begin(), given.end()));
   }
-  void update_step(const Tensor& gradient, const Variable& variable, [[maybe_unused]] size_t index) override {
+  void update_step(const Tensor& given, const Variable& variable, [[maybe_unused]] size_t index) override {
+    const Tensor gradient = fit_gradient(given, variable);
     if constexpr (requires { this->object.update_step(gradient, variable, index); })
       this->object.update_step(gradient, variable, index);
     else this->object.update_step(gradient, variable);

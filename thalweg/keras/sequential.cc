@@ -6,16 +6,20 @@
 
 namespace thalweg::keras {
 
+namespace {
+Tensor single_output(const Layer& layer, const Tensor& input) {
+  const Nest outputs = layer.invoke(input);
+  if (!outputs.is_tensor())
+    throw ValueError(
+        "All layers in a Sequential model should have a single output tensor. For multi-output layers, use the "
+        "functional API.");
+  return outputs.tensor();
+}
+}  // namespace
+
 void SequentialModel::connect(const Tensor& input) {
   Tensor x = input;
-  for (const Layer& layer : layers_) {
-    const Nest outputs = layer.invoke(x);
-    if (!outputs.is_tensor())
-      throw ValueError(
-          "All layers in a Sequential model should have a single output tensor. For multi-output layers, use the "
-          "functional API.");
-    x = outputs.tensor();
-  }
+  for (const Layer& layer : layers_) x = single_output(layer, x);
   input_ = input;
   graph_ = std::make_shared<FunctionalModel>(Nest(input), Nest(x));
   graph_->name = name;
@@ -38,7 +42,7 @@ void SequentialModel::add(const Layer& layer) {
   layers_.push_back(layer);
   try {
     if (graph_) {
-      Tensor after = layer(graph_->outputs().tensor());
+      const Tensor after = single_output(layer, graph_->outputs().tensor());
       graph_ = std::make_shared<FunctionalModel>(Nest(input_), Nest(after));
       graph_->name = name;
       built = true;
@@ -61,6 +65,12 @@ void SequentialModel::add(const Layer& layer) {
 void SequentialModel::pop() {
   if (layers_.empty()) throw TypeError("There are no layers in the model.");
   layers_.pop_back();
+  if (graph_ && !layers_.empty()) {  // as far as what the last layer was called on
+    const Tensor before = functional::history_of(graph_->outputs().tensor()).node->inputs.tensor();
+    graph_ = std::make_shared<FunctionalModel>(Nest(input_), Nest(before));
+    graph_->name = name;
+    return;
+  }
   graph_ = nullptr;
   if (has_given_shape_ && input_.defined()) connect(input_);
   else built = false;

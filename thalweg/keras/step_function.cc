@@ -9,13 +9,28 @@ StepFunction::StepFunction(Body body, bool eagerly, bool jit_compile, const std:
       eagerly_(eagerly),
       core_({.reduce_retracing = true, .jit_compile = jit_compile, .name = name, .described_as = name}) {}
 
+namespace {
+int rank_of(const Tensor& t) { return t.shape().has_rank() ? t.rank() : -1; }
+std::string describe(const Nest& data) {
+  std::string text = data.str();
+  data.for_each([&](const Tensor& t) { text += " " + std::to_string(rank_of(t)); });
+  return text;
+}
+}  // namespace
+
 const std::string& StepFunction::text_of(const Nest& data, std::string& other) {
   std::call_once(first_, [&] {
     first_structure_ = data.map([](const Tensor&) { return Tensor(0); });
-    first_text_ = data.str();
+    data.for_each([&](const Tensor& t) { first_ranks_.push_back(rank_of(t)); });
+    first_text_ = describe(data);
   });
-  if (data.is_like(first_structure_)) return first_text_;
-  return other = data.str();
+  if (data.is_like(first_structure_)) {
+    size_t next = 0;
+    bool same = true;
+    data.for_each([&](const Tensor& t) { same &= rank_of(t) == first_ranks_[next++]; });
+    if (same) return first_text_;
+  }
+  return other = describe(data);
 }
 
 Nest StepFunction::operator()(const Nest& data) {

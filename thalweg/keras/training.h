@@ -10,7 +10,8 @@ namespace thalweg::keras {
 class CompiledLosses {
  public:
   CompiledLosses(OneOrMany<Loss> losses, OneOrMany<double> weights, std::vector<std::string> output_names);
-  /// Their weighted sum, with the penalties that layers added; counts it.
+  /// Their weighted sum, with the penalties that layers added; counts it. Undefined where there is nothing to sum: no
+  /// loss, or no labels for one.
   Tensor compute(const Nest& y_true, const Nest& y_pred, const Nest& sample_weight, const std::vector<Tensor>& added);
   /// Says of an error inside of a traced step which loss it comes from, if it comes from one.
   void explain(Error& error) const;
@@ -40,6 +41,8 @@ class CompiledMetrics {
   CompiledMetrics(MetricChoices metrics, MetricChoices weighted, std::vector<std::string> output_names);
   void update(const Nest& y_true, const Nest& y_pred, const Nest& sample_weight);
   std::vector<Metric> metrics() const;
+  /// Sets those to zero that were given as objects, which may have counted before the first batch.
+  void reset_given() const;
 
  private:
   struct Output {
@@ -53,7 +56,8 @@ class CompiledMetrics {
   bool built_ = false;
 };
 
-/// The tensors of one thing per output, in the order of the predictions; None where there is none.
+/// The tensors of one thing per output, in the order of the predictions; None where there is none, a single tensor for
+/// all.
 std::vector<Nest> per_output(const Nest& given, const Nest& y_pred, const std::vector<std::string>& names,
                              const char* what);
 /// The number of an output by its key in a dict of predictions, or by its name; ValueError that begins with `refusal`
@@ -62,6 +66,8 @@ size_t output_number(const std::vector<std::string>& names, const Nest& y_pred, 
                      const std::string& refusal);
 /// The names of outputs: a model's own, the keys of a dict, or output_1, output_2, ...
 std::vector<std::string> names_of_outputs(const Nest& y_pred, const std::vector<std::string>& given);
+/// Where each of the outputs that were named at first stands among these predictions; none where a dict has fewer now.
+std::vector<std::optional<size_t>> places_of(const std::vector<std::string>& names, const Nest& y_pred);
 /// Labels, predictions and weights with ranks and dtypes that go together.
 struct Matched {
   Tensor y_true, y_pred, sample_weight;

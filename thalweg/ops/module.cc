@@ -92,7 +92,7 @@ std::vector<NamedVariable> find_named_variables(const Parts& root) {
 std::vector<Submodule> find_submodules(const Parts& root) {
   std::vector<Submodule> found;
   walk(root, [&](const std::string& path, const Part& part) {
-    if (part.type->kind == Kind::module) found.push_back({path, part.type->name, part.object, part.type});
+    if (part.type->kind == Kind::module) found.push_back({path, part.type->name, part.object, part.type, part.kept});
   });
   return found;
 }

@@ -40,6 +40,7 @@ struct Submodule {
   std::string_view type;  // as the compiler spells it
   const void* object;
   const module::Type* erased;
+  std::shared_ptr<const void> kept = {};  // the object, where nothing else holds it
   /// The struct, when it is a T; else null.
   template <class T> const T* as() const {
     if constexpr (module::role_of<T>() != module::Role::module) return nullptr;

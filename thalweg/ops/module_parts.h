@@ -52,12 +52,15 @@ struct Part {
   std::string name;  // the member's, the element's number or key
   const void* object;
   const Type* type;
+  std::shared_ptr<const void> kept = {};  // the object, where it was made to be listed
 };
 
 /// Takes the parts of an object, one call for each. It is what `fields` is given: `f("kernel", kernel_);`.
 class THALWEG_API Parts {
  public:
   template <class T> void operator()(std::string_view name, const T& member);
+  /// One that is made to be listed, such as a handle on what another language holds: the part owns it.
+  template <class T> void keep(std::string_view name, T made);
   /// Parts are where they are found: give a member, not what a function returns.
   template <class T> void operator()(std::string_view name, const T&& value) = delete;
   const std::vector<Part>& list() const { return list_; }
@@ -335,6 +338,13 @@ template <class T> void Parts::operator()(std::string_view name, const T& member
   } else if constexpr (role != Role::none) {
     add(name, &member, &type_of<M>);
   }
+}
+
+template <class T> void Parts::keep(std::string_view name, T made) {
+  const auto kept = std::make_shared<const T>(std::move(made));
+  const size_t before = list_.size();
+  (*this)(name, *kept);
+  if (list_.size() > before) list_.back().kept = kept;
 }
 
 }  // namespace module

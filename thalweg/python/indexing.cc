@@ -2,6 +2,7 @@
 #include "thalweg/core/error.h"
 #include "thalweg/core/index.h"
 #include "thalweg/python/convert.h"
+#include "thalweg/python/keras_functions.h"
 #include "thalweg/python/tensor_slots.h"
 
 namespace thalweg::python {
@@ -68,7 +69,11 @@ bool is_mask_list(PyObject* key) {
   return PyBool_Check(first) || (PyList_Check(first) && is_mask_list(first));
 }
 
-PyObject* subscript_slot(PyObject* self, PyObject* key) { return subscript(tensor_of(self), key); }
+PyObject* subscript_slot(PyObject* self, PyObject* key) {
+  if (has_keras_tensors && holds_keras_tensor(key)) [[unlikely]]
+    return slice_model_tensor(self, key);
+  return subscript(tensor_of(self), key);
+}
 
 Py_ssize_t length(PyObject* self) {
   return guarded([&]() -> Py_ssize_t {

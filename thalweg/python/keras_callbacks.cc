@@ -143,6 +143,11 @@ void define_keras_callbacks(nb::module_& module) {
            if (dict.is_none()) return;
            for (const auto& [name, value] : logs) nb::borrow<nb::dict>(dict)[nb::str(name.c_str())] = nb::float_(value);
          });
+  define(module, "callback_weights", [](Core& core) {
+    nb::list weights;
+    for (const Tensor& t : as_interface<CallbackInterface>(core)->best_weights()) weights.append(nb::steal(wrap(t)));
+    return weights;
+  });
   define(module, "callback_state",
          [](Core& core) { return from_value(as_interface<CallbackInterface>(core)->state()); });
   set_output_handler(write_in_python);

@@ -18,6 +18,10 @@ bool holds_keras_tensor(PyObject* argument) {
       if (holds_keras_tensor(PySequence_Fast_GET_ITEM(argument, i))) return true;
     return false;
   }
+  if (PySlice_Check(argument)) {
+    auto* s = reinterpret_cast<PySliceObject*>(argument);
+    return holds_keras_tensor(s->start) || holds_keras_tensor(s->stop) || holds_keras_tensor(s->step);
+  }
   if (!PyDict_Check(argument)) return false;
   PyObject *key, *item;
   Py_ssize_t at = 0;

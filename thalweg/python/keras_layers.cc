@@ -95,7 +95,8 @@ void define_keras_layers(nb::module_& module) {
       return;
     }
     if (layer->is_model()) {
-      keras::Model(layer).build(inputs.tensor().shape());
+      if (inputs.is_tensor()) keras::Model(layer).build(inputs.tensor().shape());
+      else keras::Model(layer).build_for(inputs);
       return;
     }
     keras::detail::CallContext entered(*layer, {}, false);
@@ -130,15 +131,21 @@ void define_keras_layers(nb::module_& module) {
   define(module, "build_config",
          [](Core& core) { return from_value(as_interface<LayerInterface>(core)->build_config()); });
   define(module, "add_loss", [](Core& core, nb::handle loss) {
-    if (keras::detail::ShapesOnly::is_on()) return;
     std::shared_ptr<LayerInterface> layer = as_interface<LayerInterface>(core);
     keras::detail::CallContext* context = keras::detail::CallContext::current();
     if (context && &context->layer() == layer.get()) keras::add_loss(natural_tensor(loss.ptr()));
-    else layer->losses.push_back(natural_tensor(loss.ptr()));
+    else if (!keras::detail::ShapesOnly::is_on()) layer->losses.push_back(natural_tensor(loss.ptr()));
   });
   define(module, "is_being_called", [](Core& core) {
     keras::detail::CallContext* context = keras::detail::CallContext::current();
     return context && &context->layer() == core.get().get();
+  });
+  // Not while a model is made of layers, nor where training may not change the layer.
+  define(module, "may_update", [](Core& core) {
+    if (keras::detail::ShapesOnly::is_on() || !as_interface<LayerInterface>(core)->trainable) return false;
+    for (auto* context = keras::detail::CallContext::current(); context; context = context->outer())
+      if (!context->layer().trainable) return false;
+    return true;
   });
   // A loss that a function without arguments gives, asked whenever losses are: it stands among the penalties of
   // weights.

@@ -5,7 +5,7 @@
 #include "thalweg/core/error.h"
 #include "thalweg/keras/plot_model.h"
 #include "thalweg/keras/summary.h"
-#include "thalweg/keras/training.h"
+#include "thalweg/keras/training_loop.h"
 #include "thalweg/python/convert.h"
 #include "thalweg/python/data.h"
 #include "thalweg/python/keras_core.h"
@@ -261,10 +261,7 @@ void define_keras_models(nb::module_& module) {
     return list;
   });
   define(module, "reset_metrics", [](Core& core) { model_of(core).reset_metrics(); });
-  define(module, "stop_training", [](Core& core, bool stop) {
-    auto layer = as_interface<LayerInterface>(core);
-    if (layer->training) layer->training->stop = stop;
-  });
+  define(module, "stop_training", [](Core& core, bool stop) { keras::training_of(model_of(core)).stop = stop; });
   define(module, "is_stopping", [](Core& core) {
     auto layer = as_interface<LayerInterface>(core);
     return layer->training && layer->training->stop;
@@ -406,8 +403,8 @@ void define_keras_models(nb::module_& module) {
          [](Core& core, nb::handle data) { return from_nest(model_of(core).predict_step(to_nest(data))); });
   define(module, "compute_loss",
          [](Core& core, nb::handle x, nb::handle y, nb::handle y_pred, nb::handle sample_weight) {
-           return nb::steal(
-               wrap(model_of(core).compute_loss(to_nest(x), to_nest(y), to_nest(y_pred), to_nest(sample_weight))));
+           return from_nest(
+               Nest(model_of(core).compute_loss(to_nest(x), to_nest(y), to_nest(y_pred), to_nest(sample_weight))));
          });
   define(module, "compute_metrics",
          [](Core& core, nb::handle x, nb::handle y, nb::handle y_pred, nb::handle sample_weight) {

@@ -92,10 +92,23 @@ class PyLoss : public PyFunctionOf<keras::LossInterface> {
       name = text_of(nb::str(callable_.attr("name")));
   }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) override {
+    return with_python([&] { return natural_tensor(ask(y_true, y_pred).ptr()); });
+  }
+  /// What it gives as a metric, which must be one tensor.
+  Tensor measure(const Tensor& y_true, const Tensor& y_pred) {
     return with_python([&] {
-      nb::object function = nb::hasattr(callable_, "call") ? nb::object(callable_.attr("call")) : callable_;
-      return natural_tensor(function(nb::steal(wrap(y_true)), nb::steal(wrap(y_pred))).ptr());
+      nb::object made = ask(y_true, y_pred);
+      if (made.is_none() || PyDict_Check(made.ptr()))
+        raise(PyExc_RuntimeError,
+              "The output of a metric function can only be a single Tensor. Received: " + repr_of(made.ptr()) + ".");
+      return natural_tensor(made.ptr());
     });
+  }
+
+ private:
+  nb::object ask(const Tensor& y_true, const Tensor& y_pred) const {
+    nb::object function = nb::hasattr(callable_, "call") ? nb::object(callable_.attr("call")) : callable_;
+    return function(nb::steal(wrap(y_true)), nb::steal(wrap(y_pred)));
   }
 };
 
@@ -125,7 +138,7 @@ class PyCallable : public PyFunctionOf<keras::Object> {
     if (kind == "metric") {
       auto function = std::make_shared<PyLoss>(callable_);
       keras::Metric made(
-          name, [function](const Tensor& y_true, const Tensor& y_pred) { return function->call(y_true, y_pred); });
+          name, [function](const Tensor& y_true, const Tensor& y_pred) { return function->measure(y_true, y_pred); });
       return made.pointer();
     }
     return nullptr;
@@ -161,6 +174,12 @@ class PyMetric : public keras::MetricInterface, public PythonBacked<keras::Metri
   Nest results() override {
     return with_python([&] {
       nb::object made = me().attr("result")();
+      if (made.is_none())
+        raise(
+            PyExc_RuntimeError,
+            "The output of `metric.result()` can only be a single Tensor/Variable, or a dict of Tensors/Variables. For "
+            "metric " +
+                name + ", got result None.");
       if (PyDict_Check(made.ptr())) return to_nest(made);
       return Nest::dict({{name, Nest(natural_tensor(made.ptr()))}});
     });
@@ -212,6 +231,21 @@ class PyOptimizer : public keras::OptimizerInterface, public PythonBacked<keras:
       me().attr("_build_now")(list);
     });
   }
+  void apply_gradients(std::span<const Tensor> gradients, std::span<const Variable> given,
+                       const std::string& scope) override {
+    with_python([&] {
+      // A class that writes it, to gather or change gradients, does so in fit, too.
+      if (!nb::cast<bool>(me().type().attr("_applies_itself"))) return apply_now(gradients, given, scope);
+      nb::list pairs;
+      for (size_t i = 0; i < given.size(); ++i)
+        pairs.append(nb::make_tuple(nb::steal(wrap_gradient(gradients[i])), wrap_variable_object(given[i])));
+      me().attr("apply_gradients")(pairs);
+    });
+  }
+  /// The step itself.
+  void apply_now(std::span<const Tensor> gradients, std::span<const Variable> given, const std::string& scope) {
+    OptimizerInterface::apply_gradients(gradients, given, scope);
+  }
   void update_step(const Tensor& gradient, const Variable& variable, size_t) override {
     with_python([&] { me().attr("update_step")(nb::steal(wrap_gradient(gradient)), wrap_variable_object(variable)); });
   }
@@ -245,6 +279,7 @@ void set_common_option(keras::OptimizerInterface& optimizer, std::string_view na
   else if (name == "use_ema") optimizer.use_ema = value.boolean();
   else if (name == "ema_momentum") optimizer.ema_momentum = value.number();
   else if (name == "ema_overwrite_frequency") keras::from_value(optimizer.ema_overwrite_frequency, value);
+  else if (name == "takes_new_variables") optimizer.takes_new_variables = value.boolean();
 }
 
 /// Sets a member of the struct behind an object.
@@ -423,6 +458,11 @@ void define_keras_objects(nb::module_& module) {
   define(module, "metric_set_name",
          [](Core& core, const std::string& name) { as_interface<keras::MetricInterface>(core)->name = name; });
 
+  // What optimizers do to the value of a variable after each step.
+  define(module, "set_constraint", [](nb::handle variable, nb::handle function) {
+    variable_of(to_variable(variable).handle()).constraint = to_handle<keras::Constraint>(function).pointer();
+  });
+
   define(module, "python_optimizer", [](nb::handle self, const std::string& name, nb::handle rate, nb::handle options) {
     auto made = std::make_unique<BackedCore<PyOptimizer, keras::OptimizerInterface>>(self.ptr());
     PyOptimizer& optimizer = made->backed;
@@ -453,7 +493,10 @@ void define_keras_objects(nb::module_& module) {
          [](Core& core, nb::handle gradients, nb::handle variables, const std::string& name) {
            std::vector<Tensor> values;
            for (nb::handle item : gradients) values.push_back(to_gradient(item.ptr()));
-           as_interface<keras::OptimizerInterface>(core)->apply_gradients(values, to_variables(variables), name);
+           auto optimizer = as_interface<keras::OptimizerInterface>(core);
+           if (auto* python = dynamic_cast<PyOptimizer*>(optimizer.get()))
+             python->apply_now(values, to_variables(variables), name);
+           else optimizer->apply_gradients(values, to_variables(variables), name);
          });
   define(module, "exclude_from_weight_decay", [](Core& core, nb::handle variables, nb::handle names) {
     std::vector<std::string> expressions;
@@ -470,6 +513,11 @@ void define_keras_objects(nb::module_& module) {
   define(module, "optimizer_iterations", [](Core& core) {
     return wrap_variable_object(as_interface<keras::OptimizerInterface>(core)->target().iterations);
   });
+  define(module, "optimizer_is_built",
+         [](Core& core) { return as_interface<keras::OptimizerInterface>(core)->target().built; });
+  // The variables that it has slots for.
+  define(module, "optimizer_targets",
+         [](Core& core) { return from_variables(as_interface<keras::OptimizerInterface>(core)->target().variables); });
   define(module, "optimizer_set_iterations", [](Core& core, nb::handle variable) {
     keras::Optimizer(as_interface<keras::OptimizerInterface>(core)).set_iterations(to_variable(variable));
   });
@@ -481,6 +529,11 @@ void define_keras_objects(nb::module_& module) {
   });
   define(module, "optimizer_set_rate", [](Core& core, nb::handle rate) {
     auto optimizer = as_interface<keras::OptimizerInterface>(core);
+    if (is_variable(rate.ptr())) {  // steps read it, whoever changes it
+      optimizer->target().schedule = {};
+      optimizer->target().learning_rate = to_variable(rate);
+      return;
+    }
     Value value = to_value(rate);
     if (value.is_number()) {
       keras::Optimizer(optimizer).set_learning_rate(static_cast<float>(value.number()));

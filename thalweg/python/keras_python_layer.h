@@ -1,7 +1,5 @@
 // Layers that Python implements, and how the arguments of calls come from Python.
 #pragma once
-#include <deque>
-
 #include "thalweg/keras/call_context.h"
 #include "thalweg/keras/eager_only.h"
 #include "thalweg/python/keras_core.h"
@@ -101,13 +99,10 @@ class PyLayer : public keras::LayerInterface,
   void list_parts(module::Parts& parts) const override {
     if (inner_) inner_->list_parts(parts);
     nb::gil_scoped_acquire acquire;
-    kept_variables_.clear();
-    kept_layers_.clear();
-    kept_metrics_.clear();
     nb::object attributes = me().attr("__dict__");
     for (const Tracked& one : tracked_)
       if (one.is_own || is_attribute(one.variable, attributes))
-        parts(std::to_string(parts.list().size()), kept_variables_.emplace_back(one.variable));
+        parts.keep(std::to_string(parts.list().size()), one.variable);
     for (auto [key, item] : nb::cast<nb::dict>(attributes)) {
       std::string name = text_of(nb::str(key));
       if (!name.starts_with("_core")) look(name, item, parts, 0);
@@ -150,9 +145,11 @@ class PyLayer : public keras::LayerInterface,
       if (is_variable(item.ptr()) && is_same(to_variable(item), variable)) return true;
     return false;
   }
-  bool is_listed(const Variable& variable) const {
-    for (const Variable& other : kept_variables_)
-      if (is_same(other, variable)) return true;
+  static bool is_listed(const Variable& variable, const module::Parts& parts) {
+    for (const module::Part& part : parts.list())
+      if (part.type->kind == module::Type::Kind::variable &&
+          is_same(*static_cast<const Variable*>(part.object), variable))
+        return true;
     return false;
   }
   // Variables, layers and metrics among attributes, and in their containers.
@@ -162,7 +159,7 @@ class PyLayer : public keras::LayerInterface,
     if (depth > deepest) return;
     if (is_variable(p)) {
       Variable variable = to_variable(item);
-      if (!is_listed(variable)) parts(name, kept_variables_.emplace_back(variable));
+      if (!is_listed(variable, parts)) parts.keep(name, variable);
     } else if (PyList_Check(p) || PyTuple_Check(p)) {
       size_t i = 0;
       for (nb::handle inner : item) look(name + "/" + std::to_string(i++), inner, parts, depth + 1);
@@ -171,10 +168,9 @@ class PyLayer : public keras::LayerInterface,
         look(name + "/" + text_of(nb::str(key)), inner, parts, depth + 1);
     } else if (nb::object core = nb::getattr(item, "_core", nb::none()); nb::isinstance<Core>(core)) {
       std::shared_ptr<keras::Object> object = nb::cast<Core&>(core).get();
-      if (auto layer = std::dynamic_pointer_cast<keras::LayerInterface>(object))
-        parts(name, kept_layers_.emplace_back(layer));
+      if (auto layer = std::dynamic_pointer_cast<keras::LayerInterface>(object)) parts.keep(name, keras::Layer(layer));
       else if (auto metric = std::dynamic_pointer_cast<keras::MetricInterface>(object))
-        parts(name, kept_metrics_.emplace_back(metric));
+        parts.keep(name, keras::Metric(metric));
     } else if (nb::hasattr(item, "_is_thalweg_module")) {  // tf.Module
       for (auto [key, inner] : nb::cast<nb::dict>(nb::object(item.attr("__dict__"))))
         look(name + "/" + text_of(nb::str(key)), inner, parts, depth + 1);
@@ -185,9 +181,6 @@ class PyLayer : public keras::LayerInterface,
   Overrides own_;
   std::vector<Tracked> tracked_;
   keras::Regularizer own_activity_regularizer_;
-  mutable std::deque<Variable> kept_variables_;  // parts point to them until the next time
-  mutable std::deque<keras::Layer> kept_layers_;
-  mutable std::deque<keras::Metric> kept_metrics_;
 };
 
 /// The arguments of a call: those that every layer knows, the rest for a layer of Python. Further inputs join `inputs`.

@@ -1,6 +1,7 @@
 """What compile makes of losses and metrics, as steps of one's own use it."""
 
 from thalweg.keras._objects import _engine
+from thalweg.nest import flatten
 
 
 def as_metrics(given):
@@ -18,6 +19,17 @@ def as_metrics(given):
 
     measured.__name__ = given.name or _engine.to_snake_case(type(given).__name__)
     return measured
+
+
+def check_metrics(metrics, weighted_metrics):
+    """Refuses one metric in two places, where it would count twice."""
+    from thalweg.keras.metrics import Metric
+    given = [item for item in flatten([metrics, weighted_metrics]) if isinstance(item, Metric)]
+    twice = [item for i, item in enumerate(given) if any(item is other for other in given[:i])]
+    if twice:
+        raise ValueError("Found duplicated metrics object in the user provided metrics and weighted metrics. This will cause "
+                         f"the same metric object to be updated multiple times, and report wrong results. \nDuplicated items: "
+                         f"{twice}")
 
 
 def _is_loss(metric):

@@ -8,21 +8,24 @@ import numpy as np
 
 from thalweg import _thalweg
 from thalweg.data import Dataset
+from thalweg.keras._settings import floatx
 from thalweg.keras._steps import pack, unpack
 
 
 def arrays(data):
-    """Lists of numbers as arrays, pandas' frames as their values; structures stay."""
-    if data is None or isinstance(data, (np.ndarray, _thalweg.Tensor)):
+    """Lists of numbers as arrays, pandas' frames as their values, real numbers in the dtype of Keras; structures stay."""
+    if isinstance(data, np.ndarray):
+        return data.astype(floatx(), copy=False) if issubclass(data.dtype.type, np.floating) else data
+    if data is None or isinstance(data, _thalweg.Tensor):
         return data
     if isinstance(data, dict):
         return {key: arrays(item) for key, item in data.items()}
     if isinstance(data, (list, tuple)):
         if any(hasattr(item, "shape") or isinstance(item, (dict, list, tuple)) and _has_arrays(item) for item in data):
             return type(data)(arrays(item) for item in data) if type(data) in (list, tuple) else list(data)
-        return np.asarray(data)
+        return arrays(np.asarray(data))
     if hasattr(data, "to_numpy"):
-        return data.to_numpy()
+        return arrays(data.to_numpy())
     return data
 
 
@@ -63,6 +66,14 @@ def check(x, y=None, sample_weight=None, validation_split=0.0):
     if validation_split:
         raise ValueError("`validation_split` is only supported for Tensors or NumPy arrays, found following types in "
                          f"the input: [{type(x)}]")
+
+
+def check_class_weight(class_weight):
+    """Weights are numbers by class; the engine checks which classes."""
+    if class_weight and not all(isinstance(key, (int, float, np.number)) and not isinstance(weight, (dict, list))
+                                for key, weight in class_weight.items()):
+        raise ValueError("Expected `class_weight` to be a dict with keys from 0 to one less than the number of classes, "
+                         f"found {class_weight}")
 
 
 def whole(name, value):

@@ -44,7 +44,11 @@ class Holder:
                 _engine.add_loss_function(self._core, lambda _, loss=loss: loss())
 
     def add_update(self, updates):
-        """Nothing: variables are assigned where `call` does so."""
+        """Makes updates that are functions without arguments, unless the layer, or one around it, is frozen; others were
+        made where `call` assigned variables."""
+        for update in updates if isinstance(updates, (list, tuple)) else [updates]:
+            if callable(update) and _engine.may_update(self._core):
+                update()
 
     @property
     def updates(self):

@@ -322,6 +322,10 @@ class Layer(Connected, Holder, Described, Module, metaclass=abc.ABCMeta):
         copy.set_weights(self.get_weights())
         return copy
 
+    def __reduce__(self):
+        return _remake, (type(self), self.get_config(), self.get_build_config() if self.built else None,
+                         self.get_weights())
+
     @property
     def input_spec(self):
         """What it demands of its inputs: an InputSpec, a list of them, or None."""
@@ -358,6 +362,16 @@ def _checked_name(name):
     if not isinstance(name, str):
         raise TypeError(f"Expected `name` argument to be a string, but got: {name}")
     return name
+
+
+def _remake(cls, config, built, weights):
+    """What a pickle calls."""
+    made = cls.from_config(config)
+    if built and not made.built:
+        made.build_from_config(built)
+    if weights:
+        made.set_weights(weights)
+    return made
 
 
 Layer._overrides = overrides_of(Layer)

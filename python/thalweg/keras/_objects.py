@@ -86,6 +86,12 @@ class Described:
         """Whether what is no attribute here is none of the engine's object either, which would ask back."""
         return False
 
+    def __dir__(self):
+        return sorted({*super().__dir__(), *(p.name for p in self._parameters)})
+
+    def __reduce__(self):
+        return type(self).from_config, (self.get_config(),)
+
     def get_config(self):
         return self._core.get_config()
 
@@ -217,6 +223,9 @@ def find_custom(name, custom_objects=None):
 def _find(kind, name, config):
     """What the engine asks for when a name is not one of its own."""
     custom = find_custom(name)
+    if custom is None and kind == "layer":  # the base of all, and what the package makes of the engine's
+        from thalweg.keras import layers
+        custom = getattr(layers, name, None)
     if isinstance(custom, type):
         return custom.from_config(config) if config is not None and hasattr(custom, "from_config") else custom()
     return custom

@@ -28,6 +28,11 @@ class Training:
             steps_per_execution = None
         self.__dict__.update(loss=loss, _run_eagerly=run_eagerly, _jit_compile=jit_compile,
                              steps_per_execution=1 if steps_per_execution is None else int(steps_per_execution))
+        self.__dict__["_core_compiled_with"] = {  # under a name that is not searched for metrics
+            "optimizer": optimizer, "loss": loss, "metrics": metrics, "loss_weights": loss_weights,
+            "weighted_metrics": weighted_metrics, "run_eagerly": run_eagerly,
+            "steps_per_execution": steps_per_execution, "jit_compile": jit_compile}
+        _compiled.check_metrics(metrics, weighted_metrics)
         _steps.forget_functions(self)
         _engine.compile(self._core, {
             "optimizer": optimizers.get(optimizer), "loss": loss, "metrics": _compiled.as_metrics(metrics),
@@ -80,6 +85,7 @@ class Training:
             history = callbacks_module.History()
             callbacks.append(history)
         _data.check(x, y, sample_weight, validation_split)
+        _data.check_class_weight(class_weight)
         self._show_metrics()
         if isinstance(validation_freq, int) and validation_freq < 1:
             raise ValueError(f"`validation_freq` must be a positive number or a list of epochs. Got: {validation_freq}")
@@ -115,6 +121,10 @@ class Training:
         if kwargs:
             raise TypeError(f"Invalid keyword arguments: {list(kwargs)}")
         _data.check(x, y, sample_weight)
+        if sample_weight is not None and self.__dict__.get("_core_compiled_with", {}).get("weighted_metrics") is None:
+            _logging.warn("`evaluate()` received a value for `sample_weight`, but `weighted_metrics` were not provided.  Did "
+                          "you mean to pass metrics to `weighted_metrics` in `compile()`?  If this is intentional you can "
+                          "pass `weighted_metrics=[]` to `compile()` in order to silence this warning.")
         self._show_metrics()
         steps, batch_size = _data.steps(steps), _data.whole("batch_size", batch_size)
         options = _run_options(self, verbose, steps, callbacks)
@@ -144,6 +154,7 @@ class Training:
         return _to_numpy(made)
 
     def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, reset_metrics=True, return_dict=False):
+        _data.check_class_weight(class_weight)
         self._show_metrics()
         logs = _engine.train_on_batch(self._core, _data.arrays(x), _data.arrays(y), {
             "sample_weight": _data.arrays(sample_weight), "class_weight": class_weight, "reset_metrics": reset_metrics})
@@ -176,9 +187,10 @@ class Training:
         return _engine.predict_step(self._core, data)
 
     steps_per_execution = 1  # batches between two hooks of callbacks: what compile says
+    autotune_steps_per_execution = False
 
     # What the functions below gave last.
-    train_function = test_function = predict_function = None
+    train_function = test_function = predict_function = train_tf_function = None
 
     @of_engine
     def make_train_function(self, force=False):
@@ -251,4 +263,4 @@ def _to_numpy(structure):
         return {key: _to_numpy(item) for key, item in structure.items()}
     if isinstance(structure, (list, tuple)):
         return type(structure)(_to_numpy(item) for item in structure)
-    return structure if structure is None else np.asarray(structure)
+    return structure if structure is None else np.array(structure)  # one's own, to write to

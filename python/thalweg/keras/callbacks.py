@@ -47,7 +47,13 @@ class EngineCallback(Described, Callback):
         self._call("on_train_batch_end", batch, logs)
 
     def _call(self, hook, number, logs):
-        _engine.callback_hook(self._core, hook, self.model._core, number, logs)
+        if hasattr(self.model, "_core"):
+            _engine.callback_hook(self._core, hook, self.model._core, number, logs)
+            return
+        # Another object with the methods of a model: the engine sees a model with its weights.
+        from thalweg.keras._stand_in import StandIn
+        with self.__dict__.setdefault("_stand_in", StandIn()).seen_as(self.model) as core:
+            _engine.callback_hook(self._core, hook, core, number, logs)
 
 
 _classes = make_classes("callback", EngineCallback, __name__)
@@ -68,6 +74,36 @@ class ReduceLROnPlateau(_classes["ReduceLROnPlateau"]):
         return self.cooldown_counter > 0
 
 
+class EarlyStopping(_classes["EarlyStopping"]):
+    """Ends training when a number has stopped improving."""
+
+    _engine_name = "EarlyStopping"
+
+    @property
+    def monitor_op(self):
+        """What makes one number better than another."""
+        import numpy as np
+        if self.mode in ("min", "max"):
+            return np.greater if self.mode == "max" else np.less
+        return np.greater if self.monitor.endswith(("acc", "accuracy", "auc")) else np.less
+
+    @property
+    def min_delta(self):
+        """What is added to the best number before another is compared with it."""
+        import numpy as np
+        delta = abs(self._core.get_config()["min_delta"])
+        return delta if self.monitor_op is np.greater else -delta
+
+    @property
+    def best_weights(self):
+        """The weights of the best epoch, where they are to be restored; None before there are any."""
+        import numpy as np
+        return [np.array(weight) for weight in _engine.callback_weights(self._core)] or None
+
+    def get_monitor_value(self, logs):
+        return (logs or {}).get(self.monitor)
+
+
 class CSVLogger(_classes["CSVLogger"]):
     """Writes the numbers of each epoch into a file, a line for each."""
 
@@ -78,7 +114,7 @@ class CSVLogger(_classes["CSVLogger"]):
         return self.separator
 
 
-_classes.update(ReduceLROnPlateau=ReduceLROnPlateau, CSVLogger=CSVLogger)
+_classes.update(ReduceLROnPlateau=ReduceLROnPlateau, EarlyStopping=EarlyStopping, CSVLogger=CSVLogger)
 register_kind("callback", _classes, EngineCallback)
 
 

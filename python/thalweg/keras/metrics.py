@@ -11,6 +11,14 @@ from thalweg.keras._objects import (Described, _engine, deserialize as _deserial
 from thalweg.keras._settings import floatx
 
 
+def _remake(cls, config, values):
+    """What a pickle calls."""
+    made = cls.from_config(config)
+    for variable, value in zip(made.variables, values):
+        variable.assign(value)
+    return made
+
+
 class Metric(Described):
     """The base of metrics. A class of a program writes `update_state` and `result`, and makes variables with
     `add_weight`."""
@@ -83,6 +91,9 @@ class Metric(Described):
         for variable in value.variables if isinstance(value, Metric) else [value]:
             if isinstance(variable, Variable) and not any(variable is known for known in self.variables):
                 _engine.metric_add_weight(self._core, variable)
+
+    def __reduce__(self):
+        return _remake, (type(self), self.get_config(), [variable.numpy() for variable in self.variables])
 
     def update_state(self, *args, **kwargs):
         if self._engine_name is None:

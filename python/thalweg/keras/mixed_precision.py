@@ -89,6 +89,18 @@ class LossScaleOptimizer(optimizers._classes["LossScaleOptimizer"]):
     def inner_optimizer(self):
         return _engine.loss_scale_inner(self._core)
 
+    def __getattr__(self, name):
+        if not name.startswith("_") and "_core" in self.__dict__:
+            inner = self.inner_optimizer
+            if isinstance(inner, optimizers.legacy.Optimizer) and name in inner._hyper:
+                return getattr(inner, name)
+        return super().__getattr__(name)
+
+    @property
+    def variables(self):
+        inner = self.inner_optimizer
+        return inner.variables if isinstance(inner, optimizers.legacy.Optimizer) else super().variables
+
     @property
     def loss_scale(self):
         return _engine.loss_scale(self._core)

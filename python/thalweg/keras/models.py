@@ -1,8 +1,11 @@
 """Models: layers that can be trained."""
 
 import sys
+import warnings
 
-from thalweg.keras import _old_names, _steps, _training
+from thalweg._module import Module
+from thalweg._thalweg import VariableBase
+from thalweg.keras import _old_names, _steps, _stored, _training
 from thalweg.keras._layer import Layer
 from thalweg.keras._nodes import shapes_of
 from thalweg.keras._objects import CustomObjectScope, _engine, new_name as _new_name
@@ -13,7 +16,7 @@ def _is_functional_call(args, kwargs):
     return len(args) in (2, 3) or (len(args) == 1 and "outputs" in kwargs) or ("inputs" in kwargs and "outputs" in kwargs)
 
 
-class Model(_training.Training, _old_names.OldNames, Layer):
+class Model(_training.Training, _stored.Stored, _old_names.OldNames, Layer):
     """A layer that can be trained: of tensors that begin with `Input`, or a class with `call`."""
 
     _is_model = True
@@ -59,6 +62,9 @@ class Model(_training.Training, _old_names.OldNames, Layer):
         if name == "optimizer":
             self.__dict__["_own_optimizer"] = value
             return
+        if "_core" not in self.__dict__ and _is_tracked(value):
+            raise RuntimeError("It looks like you are subclassing `Model` and you forgot to call `super().__init__()`. "
+                               "Always start with this line.")
         super().__setattr__(name, value)
 
     @property
@@ -140,6 +146,16 @@ class Model(_training.Training, _old_names.OldNames, Layer):
         self._check_weights()
         return super().non_trainable_weights
 
+    @property
+    def state_updates(self):
+        """Nothing: updates are made where `call` makes them."""
+        warnings.warn("`Model.state_updates` will be removed in a future version. This property should not be used in "
+                      "TensorFlow 2.0, as `updates` are applied automatically.", stacklevel=2)
+        return []
+
+    def finalize_state(self):
+        """Nothing: layers have what they need once they are built."""
+
     def count_params(self):
         if not self.built:
             raise ValueError(f"You tried to call `count_params` on layer {self.name}, but the layer isn't built. You can "
@@ -211,6 +227,20 @@ class Functional(Model):
         self._start_functional(inputs, outputs, name, trainable)
 
 
+class ModuleWrapper(Layer):
+    """A tf.Module as a layer: its `__call__`, or another method."""
+
+    def __init__(self, module, method_name=None, **kwargs):
+        super().__init__(**kwargs)
+        self._method_name = method_name or ("__call__" if callable(module) else "call")
+        if not hasattr(module, self._method_name):
+            raise ValueError(f"{self._method_name} is not defined on object {module}")
+        self._module = module
+
+    def call(self, *args, **kwargs):
+        return getattr(self._module, self._method_name)(*args, **kwargs)
+
+
 class Sequential(Model):
     """Layers one after the other."""
 
@@ -227,6 +257,8 @@ class Sequential(Model):
             self.add(layer)
 
     def add(self, layer):
+        if isinstance(layer, Module) and not isinstance(layer, Layer):
+            layer = ModuleWrapper(layer)
         if not isinstance(layer, Layer):
             history = _engine.history(layer)
             if history is None:
@@ -250,6 +282,15 @@ class Sequential(Model):
         return model
 
 
+def _is_tracked(value):
+    """A layer, a variable, or nothing but those."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return len(value) > 0 and all(_is_tracked(item) for item in value)
+    return isinstance(value, (Layer, VariableBase))
+
+
 def _wrap_model(core):
     made = Functional.__new__(Functional)
     made._become(core)
@@ -265,3 +306,4 @@ def _as_list(tensors):
 
 
 from thalweg.keras._clone import clone_model  # noqa: E402 (it needs the classes above)
+from thalweg.keras._stored import model_from_config, model_from_json, model_from_yaml  # noqa: E402

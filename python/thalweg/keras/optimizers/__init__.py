@@ -5,6 +5,7 @@ import inspect
 
 import numpy as np
 
+from thalweg import _logging
 from thalweg._tape import GradientTape
 from thalweg._variable import Variable
 from thalweg.keras._objects import (Described, _engine, deserialize as _deserialize, make_classes, register_kind,
@@ -15,6 +16,7 @@ class Optimizer(Described):
     """The base of optimizers. A class of a program writes `build(var_list)` and `update_step(gradient, variable)`."""
 
     _kind = "optimizer"
+    _applies_itself = False  # whether a class writes apply_gradients: fit calls it then
 
     def __init__(self, name=None, weight_decay=0, clipnorm=None, clipvalue=None, global_clipnorm=None, use_ema=False,
                  ema_momentum=0.99, ema_overwrite_frequency=None, jit_compile=True, **kwargs):
@@ -32,12 +34,15 @@ class Optimizer(Described):
         super().__init_subclass__(**kwargs)
         if "build" in vars(cls):
             cls.build = _within_engine(cls.build)
+        cls._applies_itself = cls.apply_gradients is not Optimizer.apply_gradients
 
     def _keeps_all(self):
         return self._engine_name is None and "_inner" not in self.__dict__
 
     def _start(self, config):
         if "lr" in config:
+            _logging.warn("`lr` is deprecated in Keras optimizer, please use `learning_rate` or use the legacy optimizer, "
+                          f"e.g., tf.keras.optimizers.legacy.{type(self).__name__}.")
             config["learning_rate"] = config.pop("lr")
         if config.get("name") is None:
             config.pop("name", None)
@@ -45,7 +50,8 @@ class Optimizer(Described):
         if config.get("learning_rate") is not None:
             config["learning_rate"] = _rate(config["learning_rate"])
         made = _engine.make("optimizer", self._engine_name, config)
-        if type(self).update_step is Optimizer.update_step and type(self).build is Optimizer.build:
+        cls = type(self)
+        if cls.update_step is Optimizer.update_step and cls.build is Optimizer.build and not cls._applies_itself:
             self._become(made)
             return
         # A class of the program that makes steps in another way than the engine's: the engine calls it.
@@ -56,10 +62,17 @@ class Optimizer(Described):
     def name(self):
         return self._core.name
 
+    _name = name
+
     def apply_gradients(self, grads_and_vars, name=None, skip_gradients_aggregation=False, **kwargs):
         """One step: each variable follows its gradient."""
         pairs = list(grads_and_vars)
-        _engine.apply_gradients(self._core, [g for g, _ in pairs], [v for _, v in pairs], name or "")
+        try:
+            _engine.apply_gradients(self._core, [g for g, _ in pairs], [v for _, v in pairs], name or "")
+        except ValueError as refused:
+            if str(refused).startswith("The optimizer cannot recognize variable"):
+                raise KeyError(str(refused)) from None
+            raise
         return self.iterations
 
     def compute_gradients(self, loss, var_list, tape=None):
@@ -74,6 +87,10 @@ class Optimizer(Described):
     def minimize(self, loss, var_list, tape=None):
         """Computes the loss, then makes a step."""
         self.apply_gradients(self.compute_gradients(loss, var_list, tape))
+
+    def aggregate_gradients(self, grads_and_vars):
+        """The gradients of all replicas, of which there is one."""
+        return grads_and_vars
 
     def build(self, var_list):
         """Makes the variables that go with these."""
@@ -104,7 +121,11 @@ class Optimizer(Described):
         """A variable that goes with one of the model's."""
         if initial_value is None and shape is not None:
             initial_value = np.zeros(shape, model_variable.dtype.as_numpy_dtype)
-        return _engine.add_slot(model_variable, variable_name, initial_value)
+        if self.__dict__.get("_building"):
+            return _engine.add_slot(model_variable, variable_name, initial_value)
+        if initial_value is None:
+            initial_value = np.zeros(model_variable.shape, model_variable.dtype.as_numpy_dtype)
+        return Variable(initial_value, trainable=False, name=f"{variable_name}/{model_variable.name.partition(':')[0]}")
 
     def add_variable(self, shape, dtype=None, initializer="zeros", name=None):
         """A variable that goes with none of the model's."""
@@ -134,6 +155,11 @@ class Optimizer(Described):
 
     @iterations.setter
     def iterations(self, variable):
+        if _engine.optimizer_is_built(self._core):
+            raise RuntimeError("Cannot set `iterations` to a new Variable after the Optimizer weights have been created. "
+                               f"Here it is attempting to set `iterations` to {variable}. Usually this means you are "
+                               "trying to set `iterations` after calling `apply_gradients()`. Please set `iterations` "
+                               "before calling `apply_gradients()`.")
         _engine.optimizer_set_iterations(self._core, variable)
 
     @property
@@ -191,11 +217,26 @@ class Optimizer(Described):
             config["learning_rate"] = schedules.deserialize(config["learning_rate"], custom_objects)
         return cls(**config)
 
+    def __deepcopy__(self, memo):
+        copy = memo[id(self)] = type(self).from_config(self.get_config())
+        copy.iterations.assign(self.iterations)
+        if _engine.optimizer_is_built(self._core):
+            copy.build(_engine.optimizer_targets(self._core))
+            for variable, own in zip(copy.variables, self.variables):
+                variable.assign(own)
+        return copy
+
+    def __reduce__(self):
+        if _engine.optimizer_is_built(self._core):
+            raise TypeError(f"cannot pickle {self.name} alone, since its variables belong to those of a model: pickle the "
+                            "model that was compiled with it, or get_config() and variables")
+        return type(self).from_config, (self.get_config(),)
+
     def __setattr__(self, name, value):
         if name in ("learning_rate", "lr"):
             type(self).learning_rate.fset(self, value)
-        elif name == "_learning_rate":
-            pass  # _build_learning_rate has set it
+        elif name in ("_learning_rate", "_name"):
+            pass  # _build_learning_rate has set it, and the constructor
         else:
             if name in _COMMON and "_core" in self.__dict__:
                 _engine.set_option(self._core, "optimizer", name, value)

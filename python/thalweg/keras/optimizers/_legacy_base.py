@@ -1,10 +1,14 @@
 """What the optimizers of older programs have in common."""
 
 import inspect
+import warnings
 
 import thalweg as tf
 from thalweg.keras import optimizers as _current
 from thalweg.keras.optimizers import schedules as _schedules
+
+_CLIPS = ("clipnorm", "clipvalue", "global_clipnorm")
+_TRANSFORMS = ("gradient_aggregator", "gradient_transformers")
 
 
 class Optimizer(_current.Optimizer):
@@ -17,31 +21,43 @@ class Optimizer(_current.Optimizer):
                 raise TypeError(f"Unexpected keyword argument passed to optimizer: {key}. Allowed kwargs are {known}.")
             if value is not None and key != "lr" and value < 0:
                 raise ValueError(f"Expected {key} >= 0, received: {key}={value}")
+            if key == "lr":
+                warnings.warn("The `lr` argument is deprecated, use `learning_rate` instead.", stacklevel=4)
         self._clips = {key: kwargs[key] for key in ("clipnorm", "clipvalue", "global_clipnorm")
                        if kwargs.get(key) is not None}
         if "clipnorm" in self._clips and "global_clipnorm" in self._clips:
             raise ValueError(f"Cannot accept both `clipnorm` and `global_clipnorm`. Received: `clipnorm`="
                              f"{self._clips['clipnorm']}, `global_clipnorm`={self._clips['global_clipnorm']}.")
-        super().__init__(name=name, **self._clips)
-        self.clipnorm, self.clipvalue = self._clips.get("clipnorm"), self._clips.get("clipvalue")
-        self.global_clipnorm = self._clips.get("global_clipnorm")
+        super().__init__(name=name)
+        _current._engine.set_option(self._core, "optimizer", "takes_new_variables", True)
+        self.__dict__.update({key: self._clips.get(key) for key in _CLIPS})
         self.iterations = tf.Variable(tf.constant(0, "int64"), trainable=False, name="iter")
-        self._changes = [*([gradient_aggregator] if gradient_aggregator else []), *(gradient_transformers or [])]
-        self._hyper, self._made, self._by_name = {}, [], {}
+        self.gradient_aggregator, self.gradient_transformers = gradient_aggregator, gradient_transformers or []
+        self._changes = [*([gradient_aggregator] if gradient_aggregator else []), *self.gradient_transformers]
+        self._hyper, self._made, self._by_name, self._rate_function = {}, [], {}, None
         self._initial_decay = float(kwargs.get("decay", 0.0))
 
     def _set_hyper(self, name, value):
         """Sets an argument; the rate may be a schedule."""
-        if name == "learning_rate":
-            self._build_learning_rate(value)
-        else:
+        if name != "learning_rate":
             self._hyper[name] = value
+            return
+        is_function = callable(value) and not isinstance(value, _schedules.LearningRateSchedule)
+        self._rate_function = value if is_function else None  # asked in every step
+        value = value() if is_function else value
+        if isinstance(value, tf.Variable):  # followed, whoever changes it
+            _current._engine.optimizer_set_rate(self._core, value)
+        else:
+            self._build_learning_rate(value)
 
     def _get_hyper(self, name, dtype=None):
         """An argument, as a tensor where a dtype is given."""
-        value = _current._engine.optimizer_rate(self._core) if name == "learning_rate" else self._hyper[name]
+        value = self._rate_now() if name == "learning_rate" else self._hyper[name]
         value = value() if callable(value) else value
         return value if dtype is None else tf.cast(value, dtype)
+
+    def _rate_now(self):
+        return self._rate_function or _current._engine.optimizer_rate(self._core)
 
     def _serialize_hyperparameter(self, name):
         value = self._learning_rate if name == "learning_rate" else self._hyper[name]
@@ -50,12 +66,14 @@ class Optimizer(_current.Optimizer):
     def __getattr__(self, name):
         hyper = self.__dict__.get("_hyper", {})
         if name in hyper:
-            return hyper[name]
+            return self._get_hyper(name)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name, value):
         if name in self.__dict__.get("_hyper", {}):
             self._hyper[name] = value
+        elif name in _CLIPS:
+            self.__dict__[name] = self._clips[name] = value
         else:
             super().__setattr__(name, value)
 
@@ -65,12 +83,12 @@ class Optimizer(_current.Optimizer):
 
     @learning_rate.setter
     def learning_rate(self, value):
-        self._build_learning_rate(value)
+        self._set_hyper("learning_rate", value)
 
     @property
     def _learning_rate(self):
         schedule = _current._engine.optimizer_schedule(self._core)
-        return _current._engine.optimizer_rate(self._core) if schedule is None else schedule
+        return self._get_hyper("learning_rate") if schedule is None else schedule
 
     lr = learning_rate
 
@@ -86,11 +104,38 @@ class Optimizer(_current.Optimizer):
         pairs = list(grads_and_vars)
         for change in self._changes:
             pairs = list(change(pairs))
+        present = [(gradient, variable) for gradient, variable in pairs if gradient is not None]
+        if self._clips and present:
+            clipped = self._clip([gradient for gradient, _ in present])
+            missing = [pair for pair in pairs if pair[0] is None]
+            pairs = [*zip(clipped, (variable for _, variable in present)), *missing]
         return super().apply_gradients(pairs, name)
+
+    def _clip(self, gradients):
+        """By value, by norm, then by the norm of all: even to zero."""
+        if self.clipvalue is not None:
+            gradients = [tf.clip_by_value(g, -self.clipvalue, self.clipvalue) for g in gradients]
+        if self.clipnorm is not None:
+            gradients = [tf.clip_by_norm(g, self.clipnorm) for g in gradients]
+        if self.global_clipnorm is not None:
+            gradients = tf.clip_by_global_norm(gradients, self.global_clipnorm)[0]
+        return gradients
 
     def minimize(self, loss, var_list, tape=None):
         """Computes the loss, then makes a step."""
         return self.apply_gradients(self.compute_gradients(loss, var_list, tape))
+
+    def get_gradients(self, loss, params):
+        """The gradients of a loss inside of a function."""
+        gradients = tf.gradients(loss, params)
+        if any(gradient is None for gradient in gradients):
+            raise ValueError(f"Variable {params[gradients.index(None)]} has `None` for gradient. Please make sure that all of "
+                             "your ops have a gradient defined (i.e. are differentiable).")
+        return gradients
+
+    def get_updates(self, loss, params):
+        """A step by the gradients of a loss inside of a function."""
+        return [self.apply_gradients(zip(self.get_gradients(loss, params), params))]
 
     def build(self, var_list):
         self._create_slots(list(var_list))
@@ -155,7 +200,14 @@ class Optimizer(_current.Optimizer):
         raise NotImplementedError("Must be implemented in subclasses.")
 
     def get_config(self):
-        return {"name": self.name, **self._clips}
+        return {"name": self.name, **{key: value for key, value in self._clips.items() if value is not None}}
+
+    def __deepcopy__(self, memo):
+        copy = memo[id(self)] = type(self).from_config(self.get_config())
+        copy.iterations.assign(self.iterations)
+        for (variable, slot), value in self._by_name.items():
+            copy.add_slot(variable.deref(), slot, value.value())
+        return copy
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
@@ -191,11 +243,13 @@ class Standard(Optimizer):
     def __init__(self, *args, **kwargs):
         given = self._arguments(args, kwargs)
         rate = given.pop("learning_rate", self._default_rate)
-        rate = given.pop("lr", rate)
-        base = {key: given.pop(key) for key in ("clipnorm", "clipvalue", "global_clipnorm", "decay") if key in given}
+        rate = given.get("lr", rate)
+        base = {key: given.pop(key) for key in (*_CLIPS, "decay", "lr", *_TRANSFORMS) if key in given}
         super().__init__(given.pop("name", None), **base)
         self._set_hyper("learning_rate", rate)
         self._hyper = self._defaults | given
+        if "epsilon" in self._hyper:
+            self._hyper["epsilon"] = self._hyper["epsilon"] or tf.keras.backend.epsilon()
         self._check()
 
     def _arguments(self, args, kwargs):
@@ -204,7 +258,7 @@ class Standard(Optimizer):
                             f"{len(args)}")
         given = dict(zip(self._positional, args)) | kwargs
         given.pop("is_legacy_optimizer", None)
-        known = {"learning_rate", "lr", "decay", "name", "clipnorm", "clipvalue", "global_clipnorm", *self._defaults}
+        known = {"learning_rate", "lr", "decay", "name", *_CLIPS, *_TRANSFORMS, *self._defaults}
         for key in given:
             if key not in known:
                 raise TypeError(f"{key} is not a valid argument of {type(self).__name__}; these are: "
@@ -213,7 +267,7 @@ class Standard(Optimizer):
 
     def _check(self):
         momentum = self._hyper.get("momentum", 0.0)
-        if not 0 <= momentum <= 1:
+        if isinstance(momentum, (int, float)) and not 0 <= momentum <= 1:
             raise ValueError(f"`momentum` must be between [0, 1]. Received: momentum={momentum} (of type "
                              f"{type(momentum)}).")
 
@@ -244,7 +298,9 @@ class Standard(Optimizer):
 
     def _number(self, name, dtype):
         """An argument as the ops take it."""
-        return tf.cast(tf.constant(self._hyper[name], "float32") if name in self._rounded else self._hyper[name], dtype)
+        value = self._get_hyper(name)
+        is_rounded = name in self._rounded and not isinstance(value, (tf.Tensor, tf.Variable))
+        return tf.cast(tf.constant(value, "float32") if is_rounded else value, dtype)
 
     def _numbers(self, dtype, *names):
         return [self._number(name, dtype) for name in names]
@@ -258,4 +314,5 @@ class Standard(Optimizer):
     def get_config(self):
         rate = self._serialize_hyperparameter("learning_rate")
         rate = rate if isinstance(rate, dict) else float(rate)
-        return {**super().get_config(), "learning_rate": rate, "decay": self._initial_decay, **self._hyper}
+        return {**super().get_config(), "learning_rate": rate, "decay": self._initial_decay,
+                **{name: self._serialize_hyperparameter(name) for name in self._hyper}}

@@ -5,7 +5,6 @@ they do with gradients of a few rows.
 """
 
 import thalweg as tf
-from thalweg.keras import optimizers as _current
 from thalweg.keras.optimizers import schedules as _schedules
 from thalweg.keras.optimizers._legacy_base import Optimizer, Standard as _Standard
 
@@ -191,7 +190,7 @@ class Nadam(_Standard):
         product = tf.cast(self._cache, dtype) * now
         bar = (1.0 - now) * (gradient / (1.0 - product)) + after * (mean / (1.0 - product * after))
         root = tf.sqrt(square / (1.0 - self._power("beta_2", dtype)))
-        return tf.cast(_current._engine.optimizer_rate(self._core), dtype) * bar / (root + self._number("epsilon", dtype))
+        return self._get_hyper("learning_rate", dtype) * bar / (root + self._number("epsilon", dtype))
 
     def _dense(self, gradient, variable):
         beta1, beta2 = self._numbers(variable.dtype, "beta_1", "beta_2")
