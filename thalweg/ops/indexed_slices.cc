@@ -24,7 +24,7 @@ IndexedSlices without_repeats(const IndexedSlices& s) {
 }
 
 Tensor add_gradients(Tensor&& x, const Tensor& y) {
-  if (x.dtype() == DType::variant) return add_n(std::vector{x, y});
+  if (x.dtype() == DType::variant) return add_n({x, y});
   if (!is_indexed_slices(x) || !is_indexed_slices(y)) return std::move(x) + y;
   const IndexedSlices &a = indexed_slices(x), &b = indexed_slices(y);
   return IndexedSlices{concat(std::vector{a.values, b.values}, 0), concat(std::vector{a.indices, b.indices}, 0),

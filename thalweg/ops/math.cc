@@ -358,7 +358,7 @@ Tensor negative(const Tensor& x) { return detail::negative(x, 0); }
 Tensor pow(const TensorLike& x, const TensorLike& y) { return apply1(Pow, {x, y}); }
 Tensor maximum(const TensorLike& x, const TensorLike& y) { return apply1(Maximum, {x, y}); }
 Tensor minimum(const TensorLike& x, const TensorLike& y) { return apply1(Minimum, {x, y}); }
-Tensor add_n(std::span<const Tensor> inputs) { return apply_values(AddN, inputs, {}); }
+Tensor add_n(const std::vector<Tensor>& inputs) { return apply_values(AddN, inputs, {}); }
 Tensor clip_by_value(const Tensor& t, const TensorLike& clip_value_min, const TensorLike& clip_value_max) {
   if (is_indexed_slices(t))
     return map_values(t, [&](const Tensor& x) { return clip_by_value(x, clip_value_min, clip_value_max); });
@@ -371,7 +371,7 @@ Tensor clip_by_value(const Tensor& t, const TensorLike& clip_value_min, const Te
 }
 Tensor math::squared_difference(const TensorLike& x, const TensorLike& y) { return apply1(SquaredDifference, {x, y}); }
 Tensor math::multiply_no_nan(const TensorLike& x, const TensorLike& y) { return apply1(MulNoNan, {x, y}); }
-Tensor math::accumulate_n(std::span<const Tensor> inputs) { return apply_values(AddN, inputs, {}); }
+Tensor math::accumulate_n(const std::vector<Tensor>& inputs) { return apply_values(AddN, inputs, {}); }
 
 namespace {
 const FunctionDef* const functions[] = {
