@@ -121,6 +121,10 @@ std::string module_of(std::string_view kind, std::string_view name) {
 
 }  // namespace
 
+void detail::refuse_empty(std::string_view kind) {
+  throw ValueError("this " + std::string(kind) + " is undefined (None): it was default-constructed or moved from");
+}
+
 std::vector<NamedVariable> list_variables(const module::Shared& object) {
   module::Parts parts;
   object.list_parts(parts);
