@@ -68,6 +68,7 @@
 #include "thalweg/ops/partitioning.h"
 #include "thalweg/ops/patches.h"
 #include "thalweg/ops/pool.h"
+#include "thalweg/ops/printing.h"
 #include "thalweg/ops/random.h"
 #include "thalweg/ops/random_generator.h"
 #include "thalweg/ops/random_stateless.h"

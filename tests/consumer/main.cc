@@ -9,6 +9,10 @@
 
 namespace tf = thalweg;
 
+// Computed before main, however the library is linked.
+const tf::Tensor before_main = tf::reduce_sum(tf::ones({3}) + 1, 0);
+const tf::keras::Layer made_before_main = tf::keras::layers::Dense(2, "relu");
+
 int main(int argc, char** argv) {
   tf::Tensor x = {{2.0f, 3.0f}, {4.0f, 5.0f}};
   auto y = tf::matmul(x, x) + 1.0;
@@ -19,5 +23,6 @@ int main(int argc, char** argv) {
   std::cout << concrete.graph();
   bool right = y[0][0].item<float>() == 17.0f && tf::all_ops().size() > 200 && traced(x)[0][0].item<float>() == 4.0f;
   right = right && tf::keras::datasets::mnist::load_data().test.x.shape() == tf::Shape{10000, 28, 28};
+  right = right && before_main.item<float>() == 6.0f && made_before_main(x).shape() == tf::Shape{2, 2};
   return argc == 2 && std::strcmp(argv[1], tf::version()) == 0 && right ? 0 : 1;
 }

@@ -92,10 +92,12 @@ TEST(DLPack, CopiesStridedMemory) {
   EXPECT_EQ(y.data<float>()[2], 0.0f);
 
   Foreign repeated({2, 2}, {0, 1});
-  EXPECT_EQ(from_dlpack(&repeated.managed).data<float>()[3], 1.0f);
+  const Tensor taken = from_dlpack(&repeated.managed);
+  EXPECT_EQ(taken.data<float>()[3], 1.0f);
 
   Foreign ones({1, 4}, {77, 1});  // the stride of a dimension of one means nothing
-  EXPECT_EQ(from_dlpack(&ones.managed).data<float>(), ones.data.data());
+  const Tensor shared = from_dlpack(&ones.managed);
+  EXPECT_EQ(shared.data<float>(), ones.data.data());
 }
 
 TEST(DLPack, HandlesEmptyAndScalarTensors) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -131,7 +132,8 @@ TEST(Tensor, ViewsMemoryOfOthers) {
     EXPECT_EQ(y.data<float>(), memory.data());
   }
   EXPECT_EQ(released, 1);
-  EXPECT_EQ(Tensor::view(std::span(memory), {4}).data<float>(), memory.data());
+  const Tensor seen = Tensor::view(std::span(memory), {4});
+  EXPECT_EQ(seen.data<float>(), memory.data());
   const std::vector<int32_t> fixed = {1, 2};
   EXPECT_EQ(values<int32_t>(Tensor::view(std::span(fixed), {2, 1})), fixed);
   EXPECT_THROW(Tensor::view(std::span(memory), {5}), ValueError);
@@ -174,7 +176,8 @@ TEST(Tensor, RefusesShapesPastAllMemory) {
 TEST(Tensor, KeepsLiteralsExactUntilTheirDtypeIsKnown) {
   EXPECT_EQ(TensorLike(0.1).as(DType::float64).item<double>(), 0.1);
   EXPECT_EQ(TensorLike(0.1).own().dtype(), DType::float32);
-  EXPECT_EQ(TensorLike({0.1, 0.2}).as(DType::float64).span<double>()[1], 0.2);
+  const Tensor exact = TensorLike({0.1, 0.2}).as(DType::float64);
+  EXPECT_EQ(exact.span<double>()[1], 0.2);
   EXPECT_EQ(TensorLike(3).as(DType::float16).item<float>(), 3.0f);
   EXPECT_THROW(TensorLike(1.5).as(DType::int32), TypeError);
   EXPECT_THROW(TensorLike("a").tensor().item<int>(), TypeError);
@@ -286,6 +289,55 @@ TEST(Tensor, MayBeDroppedOnAnotherThreadThanItsMaker) {
       EXPECT_EQ(t.span<float>()[0], 1.0f);
     }
   std::jthread([&] { made.clear(); }).join();
+}
+
+struct Matrix {  // of another library
+  const double* data() const { return numbers; }
+  long size() const { return 2; }
+  double numbers[2] = {1.5, 2.5};
+};
+
+TEST(Tensor, TakesListsOfOthers) {
+  float numbers[] = {1, 2, 3};
+  EXPECT_EQ(values<float>(Tensor(numbers)), (std::vector<float>{1, 2, 3}));
+  EXPECT_EQ(values<float>(Tensor(std::span<float>(numbers))), (std::vector<float>{1, 2, 3}));
+  EXPECT_EQ(Tensor(std::span<const float>(numbers), {3, 1}).shape(), (Shape{3, 1}));
+  const Tensor array = std::array<int64_t, 2>{4, 5};
+  EXPECT_EQ(array.dtype(), int64);
+  EXPECT_EQ(Tensor(Matrix()).dtype(), float64);
+  const std::vector<std::vector<float>> rows = {{1, 2}, {3, 4}, {5, 6}};
+  const Tensor nested = rows;
+  EXPECT_EQ(nested.shape(), (Shape{3, 2}));
+  EXPECT_EQ(values<float>(nested), (std::vector<float>{1, 2, 3, 4, 5, 6}));
+  const int table[2][2][1] = {{{1}, {2}}, {{3}, {4}}};
+  EXPECT_EQ(Tensor(table).shape(), (Shape{2, 2, 1}));
+  EXPECT_EQ(Tensor(std::vector<std::array<double, 3>>{}).shape(), (Shape{0, 0}));
+  EXPECT_EQ(TensorLike(rows).own().shape(), (Shape{3, 2}));
+  EXPECT_EQ(values<bool>(Tensor(std::vector<bool>{true, false})), (std::vector<bool>{true, false}));
+  const std::vector<std::vector<float>> ragged = {{1, 2}, {3}};
+  try {
+    static_cast<void>(Tensor(ragged));
+    FAIL();
+  } catch (const ValueError& error) {
+    EXPECT_NE(std::string(error.what()).find("different lengths, 2 and 1"), std::string::npos);
+  }
+}
+
+TEST(Tensor, DoublesAreFloat64WhereAProgramSaysSo) {
+  set_double_literals(float64);
+  EXPECT_EQ(Tensor(0.1).dtype(), float64);
+  EXPECT_EQ(Tensor(0.1).item<double>(), 0.1);
+  EXPECT_EQ(Tensor({0.1, 0.2}).dtype(), float64);
+  EXPECT_EQ(TensorLike(0.1).own().dtype(), float64);
+  EXPECT_EQ(TensorLike({0.1, 1}).own().dtype(), float64);
+  EXPECT_EQ(TensorLike(0.1).as(float32).dtype(), float32);
+  EXPECT_EQ(Tensor(0.1f).dtype(), float32);
+  EXPECT_EQ(TensorLike(0.1f).own().dtype(), float32);
+  set_double_literals(float32);
+  EXPECT_EQ(Tensor(0.1).dtype(), float32);
+  EXPECT_EQ(Tensor({0.1, 0.2}).dtype(), float32);
+  EXPECT_EQ(TensorLike(0.1).own().dtype(), float32);
+  EXPECT_THROW(set_double_literals(int32), ValueError);
 }
 
 }  // namespace

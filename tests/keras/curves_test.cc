@@ -62,7 +62,7 @@ TEST_P(Curves, AsInKeras) {
     const Tensor losses = cases().tensor(curve["losses"]);
     for (int64_t i = 0; i < losses.size(); ++i) {
       const double got = model.train_on_batch(batch_of(x, i), batch_of(y, i)).at("loss");
-      const double expected = cast(losses, DType::float64).data<double>()[i];
+      const double expected = cast(losses, DType::float64)[static_cast<int64_t>(i)].item<double>();
       const double error = std::abs(got - expected) / std::max(std::abs(expected), 1e-6);
       worst = std::max(worst, error);
       ASSERT_LE(error, 1e-4) << "step " << i << ": " << got << ", not " << expected;

@@ -7,6 +7,7 @@
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/creation.h"
 #include "thalweg/ops/joining.h"
+#include "thalweg/ops/math.h"
 #include "thalweg/ops/ranges.h"
 #include "thalweg/ops/shaping.h"
 #include "thalweg/ops/slicing.h"
@@ -21,6 +22,8 @@ std::vector<int32_t> list(const Tensor& t) {
   return {s.begin(), s.end()};
 }
 using Ints = std::vector<int32_t>;
+/// Where the elements lie, to be compared with where others do.
+const float* memory(const Tensor& t) { return t.data<float>(); }
 
 TEST(Indexing, TakesNumbersSlicesNewAxesAndEllipses) {
   Tensor x = reshape(range(24), {2, 3, 4});
@@ -64,14 +67,35 @@ TEST(Indexing, WalksTheFirstAxis) {
   EXPECT_EQ(sum, 1 + 3 + 5);
 }
 
+// Numbers alone take a short way where nobody follows; it gives what the op gives.
+TEST(Indexing, NumbersAloneAreCheapAndTheSame) {
+  Tensor x = reshape(range(24), {2, 3, 4});
+  static_cast<void>(x + 0);
+  EXPECT_EQ(list(x[1]), list(x(slice(1, 2))));
+  EXPECT_EQ(x[1].shape(), (Shape{3, 4}));
+  EXPECT_EQ(x[-1](0, -1).item<int32_t>(), 15);
+  EXPECT_EQ(x(1, 2, 3).shape(), Shape());
+  EXPECT_EQ(list(x(0, -1)), (Ints{8, 9, 10, 11}));
+  EXPECT_THROW(x[2], InvalidArgumentError);
+  EXPECT_THROW(x(0, 3), InvalidArgumentError);
+  EXPECT_THROW(x(0, 0, 0, 0), InvalidArgumentError);
+  EXPECT_THROW(Tensor(1)[0], InvalidArgumentError);
+  EXPECT_EQ(Tensor({"a", "b"})[1].item<std::string>(), "b");
+  Tensor large = zeros({2, 10'000});
+  Tensor row = large[1];
+  EXPECT_EQ(memory(row), memory(large) + 10'000);  // no copy of a long row
+  large = Tensor();
+  EXPECT_EQ(row[9'999].item<float>(), 0.0f);
+}
+
 TEST(Shaping, SharesMemory) {
   Tensor x = zeros({100, 10});
-  EXPECT_EQ(reshape(x, {1000}).data<float>(), x.data<float>());
+  EXPECT_EQ(memory(reshape(x, {1000})), x.data<float>());
   EXPECT_EQ(reshape(x, {-1, 5}).shape(), (Shape{200, 5}));
-  EXPECT_EQ(expand_dims(x, 0).data<float>(), x.data<float>());
-  EXPECT_EQ(squeeze(expand_dims(x, -1)).data<float>(), x.data<float>());
-  EXPECT_EQ(cast(x, float32).data<float>(), x.data<float>());
-  EXPECT_EQ(x(all, all).data<float>(), x.data<float>());
+  EXPECT_EQ(memory(expand_dims(x, 0)), x.data<float>());
+  EXPECT_EQ(memory(squeeze(expand_dims(x, -1))), x.data<float>());
+  EXPECT_EQ(memory(cast(x, float32)), x.data<float>());
+  EXPECT_EQ(memory(x(all, all)), x.data<float>());
   EXPECT_EQ(reshape(Tensor{7}, {}).shape(), Shape());
 }
 

@@ -115,7 +115,7 @@ TEST(Random, CreateRngState) {
 TEST(Random, GlobalGenerator) {
   set_global_generator(Generator::from_seed(42));
   expect_same<float>(get_global_generator().normal({3}), {-0x1.835e7ep-1f, -0x1.18c4c2p-4f, 0x1.37179ep-4f});
-  EXPECT_NE(get_global_generator().state().span<int64_t>()[0], 42);
+  EXPECT_NE(get_global_generator().state()[0].item<int64_t>(), 42);
 }
 
 TEST(Random, StringsAndEmptyTensorsAreShuffled) {
@@ -157,7 +157,7 @@ TEST(Random, ThreadsShareAGenerator) {
       for (int step = 0; step < 100; ++step) g.normal({10});
     });
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(g.state().span<int64_t>()[0], 1 + 4 * 100 * 10 * 256);
+  EXPECT_EQ(g.state()[0].item<int64_t>(), 1 + 4 * 100 * 10 * 256);
 }
 
 }  // namespace

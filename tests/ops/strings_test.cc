@@ -127,7 +127,7 @@ TEST(Strings, JoinsAndBytes) {
   EXPECT_EQ(io::decode_base64("YW-_").item<std::string>(), "ao\xbf");
   for (const char* bad : {"YQ=", "Y", "YWJj====", "YW+/", "Y===", " YQ"})
     EXPECT_THROW(io::decode_base64(bad), InvalidArgumentError) << bad;
-  EXPECT_EQ(io::decode_raw("\x01\x02", int16, {.little_endian = false}).span<int16_t>()[0], 258);
+  EXPECT_EQ(io::decode_raw("\x01\x02", int16, {.little_endian = false})[0].item<int16_t>(), 258);
   EXPECT_EQ(io::decode_raw({"\x01", "\x01\x02\x03"}, int16, {.fixed_length = 4}).shape(), Shape({2, 2}));
   EXPECT_THROW(io::decode_raw("abc", int16), InvalidArgumentError);
 }

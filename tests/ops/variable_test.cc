@@ -9,6 +9,7 @@
 #include "tests/ops/outcome.h"
 #include "thalweg/autodiff/gradient_tape.h"
 #include "thalweg/core/error.h"
+#include "thalweg/core/index.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/creation.h"
 #include "thalweg/ops/indexed_slices.h"
@@ -214,6 +215,55 @@ TEST(Variable, ThreadsNeverSeeHalfAValue) {
   a.join();
   b.join();
   EXPECT_FALSE(torn);
+}
+
+TEST(Variable, AssignsToParts) {
+  Variable v({{1.0f, 2.0f, 3.0f}, {4.0f, 5.0f, 6.0f}});
+  v(0).assign({7.0f, 8.0f, 9.0f});
+  EXPECT_EQ(floats(v), (Floats{7, 8, 9, 4, 5, 6}));
+  v(all, slice(1, 3)).assign_add(1.0f);
+  EXPECT_EQ(floats(v), (Floats{7, 9, 10, 4, 6, 7}));
+  v[1].assign_sub(v[0]);
+  EXPECT_EQ(floats(v), (Floats{7, 9, 10, -3, -3, -3}));
+  v(1, 1).assign(0);
+  v(ellipsis, -1) += 0.5f;
+  v(0, 0) -= 7;
+  EXPECT_EQ(floats(v), (Floats{0, 9, 10.5, -3, 0, -2.5}));
+  Tensor part = v(0);  // what was read keeps its bits
+  v(0).assign(0.0f);
+  EXPECT_EQ(floats(part), (Floats{0, 9, 10.5}));
+  EXPECT_EQ(floats(v(0) + v[1]), (Floats{-3, 0, -2.5}));
+  EXPECT_THROW(v(0).assign({1.0f, 2.0f}), Error);
+}
+
+TEST(Variable, CompoundAssignmentsAssign) {
+  Variable v({1.0f, 2.0f});
+  Variable same = v;
+  v += 1.0f;
+  v *= 3;
+  v -= {1.0f, 2.0f};
+  v /= 2;
+  EXPECT_EQ(floats(same), (Floats{2.5, 3.5}));
+  Tensor x = {1.0f, 2.0f};
+  Tensor before = x;
+  x += v;
+  x *= 2;
+  x -= 1;
+  x /= {2.0f, 4.0f};
+  EXPECT_EQ(floats(x), (Floats{3, 2.5}));
+  EXPECT_EQ(floats(before), (Floats{1, 2}));
+  Tensor whole = 7;
+  whole += 1;
+  EXPECT_EQ(whole.dtype(), int32);
+}
+
+TEST(Variable, RefusesWhatIsUndefined) {
+  Variable v(1.0f);
+  EXPECT_NE(outcome([&] { v.assign(Tensor()); }).find("undefined (None)"), std::string::npos);
+  EXPECT_NE(outcome([&] { v.assign_add(Tensor()); }).find("undefined (None)"), std::string::npos);
+  EXPECT_NE(outcome([&] { Variable made{Tensor()}; }).find("undefined (None)"), std::string::npos);
+  EXPECT_NE(outcome([&] { Variable().assign(1.0f); }).find("does not exist yet"), std::string::npos);
+  EXPECT_NE(outcome([&] { v += Tensor(); }).find("undefined (None)"), std::string::npos);
 }
 
 }  // namespace

@@ -15,6 +15,11 @@ using GradientFunction = std::function<Tensors(const Tensors& output_grads)>;
 /// variables.
 THALWEG_API Tensors with_gradient(const Tensors& sources, const Tensors& results, GradientFunction gradient);
 
+/// Numbers and literals become tensors of their own; a tensor stays the one the user has.
+template <class T> auto as_source(const T& argument) {
+  if constexpr (structure::Structured<T>) return argument;
+  else return Tensor(argument);
+}
 /// What tapes know leaves by: tensors themselves, variables by their handles.
 template <class T> Tensors sources_of(const T& t) {
   Tensors all;
@@ -57,18 +62,19 @@ template <class R> consteval size_t count_results() {
 ///     return std::pair(x, [](const Tensor& dy) { return clip_by_norm(dy, 0.5); });
 ///   });
 template <class F> auto custom_gradient(F f) {
-  return [f = std::move(f)](const auto&... arguments) {
-    auto [value, gradient] = f(arguments...);
+  return [f = std::move(f)](const auto&... given) {
+    auto arguments = std::tuple(autodiff::as_source(given)...);
+    auto [value, gradient] = std::apply(f, arguments);
     using Value = std::remove_cvref_t<decltype(value)>;
     static_assert(structure::Structured<Value>,
                   "the value of a custom gradient is a tensor, or a structure of tensors");
-    autodiff::Tensors sources = autodiff::sources_of(std::tuple(arguments...));
-    auto back = [gradient](const autodiff::Tensors& grads) {
-      if constexpr (std::is_invocable_v<decltype(gradient), const autodiff::Tensors&>) {
-        return autodiff::flatten(gradient(grads));
+    autodiff::Tensors sources = autodiff::sources_of(arguments);
+    auto back = [g = gradient](const autodiff::Tensors& grads) {
+      if constexpr (std::is_invocable_v<decltype(g), const autodiff::Tensors&>) {
+        return autodiff::flatten(g(grads));
       } else {
         constexpr size_t results = autodiff::count_results<Value>();
-        return autodiff::flatten(autodiff::call_with(gradient, grads, std::make_index_sequence<results>{}));
+        return autodiff::flatten(autodiff::call_with(g, grads, std::make_index_sequence<results>{}));
       }
     };
     return autodiff::fill(value, autodiff::with_gradient(sources, autodiff::flatten(value), back));
@@ -77,10 +83,10 @@ template <class F> auto custom_gradient(F f) {
 
 /// The same function, computed again on the way back instead of keeping what lies between.
 template <class F> auto recompute_grad(F f) {
-  return [f = std::move(f)](const auto&... arguments) {
-    auto copies = std::tuple(arguments...);
+  return [f = std::move(f)](const auto&... given) {
+    auto copies = std::tuple(autodiff::as_source(given)...);
     std::vector<Variable> read;
-    auto value = autodiff::unrecorded([&] { return f(arguments...); }, read);
+    auto value = autodiff::unrecorded([&] { return std::apply(f, copies); }, read);
     autodiff::Tensors sources = autodiff::sources_of(copies);
     for (const Variable& v : read) sources.push_back(v.handle());
     auto back = [f, copies, read](const autodiff::Tensors& grads) {

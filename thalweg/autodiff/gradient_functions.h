@@ -5,11 +5,6 @@
 namespace thalweg {
 
 namespace autodiff {
-/// Numbers and literals become tensors of their own; a tensor stays the one the user has.
-template <class T> auto as_source(const T& argument) {
-  if constexpr (structure::Structured<T>) return argument;
-  else return Tensor(argument);
-}
 /// The value of f and the gradients of its arguments: one structure, or a tuple of them for several arguments.
 template <class F, class... A> auto differentiate(const F& f, const A&... arguments) {
   GradientTape tape;
@@ -43,6 +38,21 @@ template <class F> auto value_and_gradients_function(F f) {
     return std::pair(value, autodiff::flatten(gradients));
   };
 }
+
+/// The derivatives of a function of tensors, every element of the result by every element of its argument (a tuple of
+/// them where there are several): called with the same arguments.
+template <class F> auto jacobian(F f) {
+  return [f = std::move(f)](const auto&... arguments) {
+    GradientTape tape({.persistent = true});
+    auto watched = std::tuple(autodiff::as_source(arguments)...);
+    tape.watch(watched);
+    Tensor value = std::apply(f, watched);
+    if constexpr (sizeof...(arguments) == 1) return tape.jacobian(value, std::get<0>(watched));
+    else return tape.jacobian(value, watched);
+  };
+}
+/// The second derivatives of a function of one tensor that gives a scalar: the jacobian of its gradient.
+template <class F> auto hessian(F f) { return jacobian(grad(std::move(f))); }
 
 /// Forward mode: how results change when the primals move along the tangents.
 ///   ForwardAccumulator accumulator(x, direction);

@@ -81,14 +81,14 @@ class GradientTape {
   static Tensor source(const Tensor& t) { return t; }
   static Tensor source(const Variable& v) { return v.handle(); }
   template <class S> static std::vector<Tensor> sources_of(const S& s) {
-    std::vector<Tensor> all;
-    structure::for_each(s, [&](const auto& leaf) { all.push_back(source(leaf)); });
-    return all;
+    std::vector<Tensor> found;
+    structure::for_each(s, [&](const auto& leaf) { found.push_back(source(leaf)); });
+    return found;
   }
   template <class T> static std::vector<Tensor> values_of(const T& t) {
-    std::vector<Tensor> all;
-    structure::for_each(t, [&](const auto& leaf) { all.push_back(leaf); });
-    return all;
+    std::vector<Tensor> found;
+    structure::for_each(t, [&](const auto& leaf) { found.push_back(leaf); });
+    return found;
   }
   template <class S> static structure::of_tensors<S> rebuild(const S& sources, std::vector<Tensor>& found) {
     auto next = [i = size_t{0}, &found]() mutable { return std::move(found[i++]); };

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "thalweg/core/error.h"
+
 namespace thalweg {
 namespace {
 constexpr std::array<std::string_view, num_dtypes> names = {
@@ -30,4 +32,17 @@ std::string to_string(TypeSet set) {
   }
   return text;
 }
+DType DTypeOrName::checked(std::string_view name) {
+  const DType dtype = dtype_named(name);
+  if (dtype == DType::invalid) throw ValueError("'" + std::string(name) + "' is no dtype");
+  return dtype;
+}
+
+uint16_t detail::half_bits(float value) { return Half(value).bits; }
+float detail::half_value(uint16_t bits) {
+  Half half;
+  half.bits = bits;
+  return static_cast<float>(half);
+}
+
 }  // namespace thalweg

@@ -56,6 +56,21 @@ THALWEG_API std::ostream& operator<<(std::ostream& out, DType dtype);
 /// The dtype with this name (`float`, `double` and `half` too), or `invalid`.
 THALWEG_API DType dtype_named(std::string_view name);
 
+/// A dtype or its name among options, `.dtype = "int32"`; ValueError for a name that is none.
+class DTypeOrName {
+ public:
+  constexpr DTypeOrName() = default;
+  constexpr DTypeOrName(DType dtype) : dtype_(dtype) {}            // NOLINT
+  DTypeOrName(const char* name) : dtype_(checked(name)) {}         // NOLINT
+  DTypeOrName(const std::string& name) : dtype_(checked(name)) {}  // NOLINT
+  constexpr operator DType() const { return dtype_; }              // NOLINT
+
+ private:
+  static THALWEG_API DType checked(std::string_view name);
+
+  DType dtype_ = DType::invalid;
+};
+
 /// A set of dtypes; structural, so that it can be a template argument.
 struct TypeSet {
   uint32_t bits = 0;
@@ -112,8 +127,18 @@ struct BFloat16 {
   bool operator==(const BFloat16& o) const { return static_cast<float>(*this) == static_cast<float>(o); }
 };
 
+namespace detail {
+/// The conversions for compilers that have no type of half precision (clang before 15).
+THALWEG_API uint16_t half_bits(float value);
+THALWEG_API float half_value(uint16_t bits);
+}  // namespace detail
+#ifdef __FLT16_MANT_DIG__
 inline Half::Half(float value) { bits = __builtin_bit_cast(uint16_t, static_cast<_Float16>(value)); }
 inline Half::operator float() const { return static_cast<float>(__builtin_bit_cast(_Float16, bits)); }
+#else
+inline Half::Half(float value) { bits = detail::half_bits(value); }
+inline Half::operator float() const { return detail::half_value(bits); }
+#endif
 inline BFloat16::BFloat16(float value) {
   uint32_t u = __builtin_bit_cast(uint32_t, value);
   bits = value != value ? static_cast<uint16_t>(u >> 16 | 0x40)

@@ -29,15 +29,15 @@ inline constexpr Ellipsis ellipsis = {};
 /// One entry of an index.
 class THALWEG_API Index {
  public:
-  enum Kind : uint8_t { number, slice, newaxis, ellipsis, tensor };
+  enum class Kind : uint8_t { number, slice, new_axis, dots, tensor };
   template <std::integral T>
     requires(!std::same_as<T, bool>)
-  Index(T i) : kind_(number), number_(static_cast<int64_t>(i)) {}  // NOLINT
-  Index(const Slice& s) : kind_(slice), slice_(s) {}               // NOLINT
-  Index(NewAxis) : kind_(newaxis) {}                               // NOLINT
-  Index(Ellipsis) : kind_(ellipsis) {}                             // NOLINT
+  Index(T i) : kind_(Kind::number), number_(static_cast<int64_t>(i)) {}  // NOLINT
+  Index(const Slice& s) : kind_(Kind::slice), slice_(s) {}               // NOLINT
+  Index(NewAxis) : kind_(Kind::new_axis) {}                              // NOLINT
+  Index(Ellipsis) : kind_(Kind::dots) {}                                 // NOLINT
   /// An integer scalar, or a boolean mask.
-  Index(const Tensor& t) : kind_(tensor), tensor_(t) {}  // NOLINT
+  Index(const Tensor& t) : kind_(Kind::tensor), tensor_(t) {}  // NOLINT
 
   Kind kind() const { return kind_; }
   int64_t as_number() const { return number_; }

@@ -163,12 +163,22 @@ struct LiteralReader {
   }
 };
 
+std::atomic<bool> detail::double_literals_are_wide{false};
+
+void set_double_literals(DType dtype) {
+  if (dtype != DType::float32 && dtype != DType::float64)
+    throw ValueError("double literals become float32 or float64, not " + std::string(name_of(dtype)));
+  detail::double_literals_are_wide = dtype == DType::float64;
+}
+
 Tensor::Tensor(std::initializer_list<Literal> list) : Tensor(list, Weak::strong) {}
 
 Tensor::Tensor(std::initializer_list<Literal> list, Weak weak) {
   Literal whole(list);
   DType dtype = LiteralReader::dtype(whole);
   if (dtype == DType::invalid) dtype = DType::float32;  // an empty list
+  // Wide literals keep their float64 where no tensor decides, as arrays do.
+  if (weak == Weak::bare && dtype == DType::float64 && detail::wide_literals()) weak = Weak::soft;
   if (weak == Weak::bare && dtype == DType::float32) dtype = DType::float64;
   Shape shape;
   LiteralReader::shape(whole, shape);
@@ -178,6 +188,17 @@ Tensor::Tensor(std::initializer_list<Literal> list, Weak weak) {
   LiteralReader::write(whole, dtype, out);
   made.p_->weak = weak;
   swap(made);
+}
+
+Tensor::Tensor(const std::vector<bool>& values) : Tensor(values, Shape{static_cast<int64_t>(values.size())}) {}
+Tensor::Tensor(const std::vector<bool>& values, const Shape& shape) {
+  p_ = make_filled(DType::bool_, shape, static_cast<int64_t>(values.size()));
+  std::copy(values.begin(), values.end(), static_cast<bool*>(p_->data));
+}
+
+void detail::refuse_ragged(int64_t length, int64_t expected) {
+  throw ValueError("lists in a list have different lengths, " + std::to_string(expected) + " and " +
+                   std::to_string(length) + ": a tensor is not ragged");
 }
 
 Tensor::Tensor(std::string_view text) {
@@ -365,9 +386,12 @@ Tensor strengthen(const Tensor& weak, DType dtype) {
   return strong;
 }
 
-Tensor TensorLike::as(DType dtype) const { return p_->weak == Weak::strong ? tensor() : strengthen(tensor(), dtype); }
+Tensor TensorLike::as(DType dtype) const {
+  return tensor().impl()->weak == Weak::strong ? tensor() : strengthen(tensor(), dtype);
+}
 Tensor TensorLike::own() const {
-  return p_->weak == Weak::strong ? tensor() : strengthen(tensor(), natural_dtype(*p_));
+  const TensorImpl* p = tensor().impl();
+  return p->weak == Weak::strong ? tensor() : strengthen(tensor(), natural_dtype(*p));
 }
 
 }  // namespace thalweg

@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "thalweg/core/allocator.h"
-#include "thalweg/core/dtype.h"
-#include "thalweg/core/shape.h"
+#include "thalweg/core/element_list.h"
 
 namespace thalweg {
 
@@ -63,12 +62,23 @@ inline void release(TensorImpl* p) {
 /// A C++ number that becomes a tensor. Bare literals are float32 and int32, as in TensorFlow.
 template <class T>
 concept Number = Element<T> && !std::same_as<T, std::string>;
-template <Number T> inline constexpr DType literal_dtype = std::same_as<T, double> ? DType::float32 : dtype_of<T>;
+
+/// What a bare `double` becomes where no tensor decides, in `Tensor x = 0.1;`, `Tensor x = {0.1, 0.2};` and
+/// `Variable w(0.1);`: float32, as in TensorFlow, or float64 in programs that say so before they begin.
+THALWEG_API void set_double_literals(DType dtype);
+namespace detail {
+extern THALWEG_API std::atomic<bool> double_literals_are_wide;
+inline bool wide_literals() { return double_literals_are_wide.load(std::memory_order_relaxed); }
+}  // namespace detail
+template <Number T> DType literal_dtype() {
+  if constexpr (std::same_as<T, double>) return detail::wide_literals() ? DType::float64 : DType::float32;
+  else return dtype_of<T>;
+}
 
 /// A number, a string, or a list of literals of any depth: `{{1, 2}, {3, 4}}`.
 class THALWEG_API Literal {
  public:
-  template <Number T> Literal(T value) : dtype_(literal_dtype<T>) {  // NOLINT
+  template <Number T> Literal(T value) : dtype_(literal_dtype<T>()) {  // NOLINT
     static_assert(sizeof(T) <= sizeof(bytes_));
     if constexpr (std::same_as<T, double>) {
       real_ = value;
@@ -103,48 +113,58 @@ class THALWEG_API Tensor {
  public:
   /// No tensor: `defined()` is false, Python's None.
   Tensor() = default;
-  template <Number T> Tensor(T value) : p_(make_scalar(literal_dtype<T>)) {  // NOLINT: a scalar
+  template <Number T> Tensor(T value) : p_(make_scalar(literal_dtype<T>())) {  // NOLINT: a scalar
     if constexpr (std::same_as<T, double>) {
-      auto narrow = static_cast<float>(value);
-      std::memcpy(p_->data, &narrow, sizeof narrow);
-    } else {
-      std::memcpy(p_->data, &value, sizeof value);
+      if (p_->dtype == DType::float32) {
+        auto narrow = static_cast<float>(value);
+        std::memcpy(p_->data, &narrow, sizeof narrow);
+        return;
+      }
     }
+    std::memcpy(p_->data, &value, sizeof value);
   }
   Tensor(const char* text) : Tensor(std::string_view(text)) {}         // NOLINT
   Tensor(const std::string& text) : Tensor(std::string_view(text)) {}  // NOLINT
   Tensor(std::string_view text);                                       // NOLINT
   /// Nested lists: `Tensor x = {{1, 2}, {3, 4}};` Integers make int32, any real number float32.
   Tensor(std::initializer_list<Literal> list);  // NOLINT
-  /// One dimension, with the dtype of the elements (double stays float64).
-  template <Element T>
-  Tensor(const std::vector<T>& values) : Tensor(values, Shape{static_cast<int64_t>(values.size())}) {}  // NOLINT
-  template <Element T> Tensor(const std::vector<T>& values, const Shape& shape) {
-    p_ = make_filled(dtype_of<T>, shape, static_cast<int64_t>(values.size()));
-    if constexpr (std::same_as<T, bool>) {
-      for (size_t i = 0; i < values.size(); ++i) static_cast<bool*>(p_->data)[i] = values[i];
-    } else {
-      std::copy(values.begin(), values.end(), static_cast<T*>(p_->data));
-    }
+  /// One dimension, with the dtype of the elements (double stays float64): a vector, a span, an array of C ...
+  template <ElementList R>
+  Tensor(const R& values) : Tensor(values, Shape{static_cast<int64_t>(std::size(values))}) {}  // NOLINT
+  template <ElementList R> Tensor(const R& values, const Shape& shape) {
+    using T = detail::ElementOf<R>;
+    p_ = make_filled(dtype_of<T>, shape, static_cast<int64_t>(std::size(values)));
+    std::copy_n(std::data(values), std::size(values), static_cast<T*>(p_->data));
   }
-  template <Element T>
-  explicit Tensor(std::span<const T> values) : Tensor(values, Shape{static_cast<int64_t>(values.size())}) {}
-  template <Element T> Tensor(std::span<const T> values, const Shape& shape) {
-    p_ = make_filled(dtype_of<T>, shape, static_cast<int64_t>(values.size()));
-    std::copy(values.begin(), values.end(), static_cast<T*>(p_->data));
+  Tensor(const std::vector<bool>& values);  // NOLINT
+  Tensor(const std::vector<bool>& values, const Shape& shape);
+  /// As many dimensions as there are lists in lists; ValueError where their lengths differ.
+  template <NestedList R> Tensor(const R& lists) {  // NOLINT
+    using T = detail::ElementOf<R>;
+    Shape shape;
+    detail::measure(lists, shape);
+    Tensor made = empty(dtype_of<T>, shape);
+    detail::copy_lists(lists, shape, 0, static_cast<T*>(made.p_->data));
+    swap(made);
   }
   explicit Tensor(TensorImpl* adopted) : p_(adopted) {}
   Tensor(std::initializer_list<Literal> list, Weak weak);
 
   Tensor(const Tensor& other) : p_(other.p_) { retain(p_); }
   Tensor(Tensor&& other) noexcept : p_(std::exchange(other.p_, nullptr)) {}
-  Tensor& operator=(const Tensor& other) {
+  Tensor& operator=(const Tensor& other) & {
     Tensor(other).swap(*this);
     return *this;
   }
-  Tensor& operator=(Tensor&& other) noexcept {
+  Tensor& operator=(Tensor&& other) & noexcept {
     Tensor(std::move(other)).swap(*this);
     return *this;
+  }
+  /// `x[0] = 1.0f` would change a temporary: does not compile.
+  template <class T = Tensor> void operator=(const T&) && {
+    static_assert(!std::same_as<T, T>,
+                  "a tensor never changes, and x[0] is a new one: write x = tensor_scatter_nd_update(x, indices, "
+                  "updates), or make x a Variable and write x(0).assign(...)");
   }
   ~Tensor() { release(p_); }
   void swap(Tensor& other) noexcept { std::swap(p_, other.p_); }
@@ -176,14 +196,27 @@ class THALWEG_API Tensor {
   Tensor cpu() const;
   Tensor gpu(int index = 0) const;
 
-  /// The elements in row-major order; the type must be the dtype's.
-  template <Element T> std::span<const T> span() const {
+  /// The elements in row-major order; the type must be the dtype's. They live as long as the tensor does, so that those
+  /// of a temporary cannot be asked for.
+  template <Element T> std::span<const T> span() const& {
     check_readable(dtype_of<T>);
     return {static_cast<const T*>(p_->data), static_cast<size_t>(size())};
   }
-  template <Element T> const T* data() const {
+  template <Element T> const T* data() const& {
     check_readable(dtype_of<T>);
     return static_cast<const T*>(p_->data);
+  }
+  template <Element T> std::span<const T> span() const&& {
+    static_assert(!std::same_as<T, T>,
+                  "this tensor is a temporary, and its elements end with it: keep it in a variable first, `Tensor y = "
+                  "...; y.span<float>()`; of a single element item<float>() gives the value");
+    return {};
+  }
+  template <Element T> const T* data() const&& {
+    static_assert(!std::same_as<T, T>,
+                  "this tensor is a temporary, and its elements end with it: keep it in a variable first, `Tensor y = "
+                  "...; y.data<float>()`; of a single element item<float>() gives the value");
+    return nullptr;
   }
   /// The one element, converted to T where numbers allow it.
   template <Element T> T item() const {
@@ -269,13 +302,15 @@ class THALWEG_API TensorLike {
   TensorLike(const Tensor& tensor) : p_(tensor.get()) {}                       // NOLINT
   template <Number T> TensorLike(T value) : owned_(value), p_(owned_.get()) {  // NOLINT
     if constexpr (std::is_floating_point_v<T>) keep_real(static_cast<double>(value));
-    p_->weak = Weak::bare;
+    p_->weak = std::same_as<T, double> && detail::wide_literals() ? Weak::soft : Weak::bare;
   }
   template <TensorHolder T> TensorLike(const T& holder) : owned_(holder.value()), p_(owned_.get()) {}  // NOLINT
   TensorLike(const char* text) : owned_(text), p_(owned_.get()) {}                                     // NOLINT
   TensorLike(const std::string& text) : owned_(text), p_(owned_.get()) {}                              // NOLINT
   TensorLike(std::initializer_list<Literal> list) : owned_(list, Weak::bare), p_(owned_.get()) {}      // NOLINT
-  template <Element T> TensorLike(const std::vector<T>& values) : owned_(values), p_(owned_.get()) {}  // NOLINT
+  template <ElementList R> TensorLike(const R& values) : owned_(values), p_(owned_.get()) {}           // NOLINT
+  template <NestedList R> TensorLike(const R& lists) : owned_(lists), p_(owned_.get()) {}              // NOLINT
+  TensorLike(const std::vector<bool>& values) : owned_(values), p_(owned_.get()) {}                    // NOLINT
   /// The dimensions, which must be known: `zeros(x.shape())`.
   TensorLike(const Shape& shape) : owned_(dims_of(shape)), p_(owned_.get()) {}  // NOLINT
   TensorLike(const TensorLike&) = delete;

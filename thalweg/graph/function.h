@@ -51,16 +51,16 @@ template <class R, class... A> class Function<R(A...)> {
       : state_(std::make_shared<State>(std::move(f), std::move(options))) {}
 
   Result operator()(const std::remove_cvref_t<A>&... arguments) const {
-    if (config::functions_run_eagerly()) return static_cast<Result>(state_->f(arguments...));
+    if (config::functions_run_eagerly()) return static_cast<Result>(state().f(arguments...));
     graph::Arguments call;
     (graph::collect(arguments, call), ...);
     std::span<const TensorRef> tensors = call.tensors();
     if constexpr (std::same_as<R, Tensor>)
-      if (Tensor result = state_->core.run_one(tensors, call.rest); result.defined()) [[likely]]
+      if (Tensor result = state().core.run_one(tensors, call.rest); result.defined()) [[likely]]
         return result;
-    std::optional<graph::Traced> results = state_->core.run_again(tensors, call.rest);
-    if (!results) results = state_->core.run(tensors, call.rest, tracer(arguments...));
-    return results ? result_of(std::move(*results)) : static_cast<Result>(state_->f(arguments...));
+    std::optional<graph::Traced> results = state().core.run_again(tensors, call.rest);
+    if (!results) results = state().core.run(tensors, call.rest, tracer(arguments...));
+    return results ? result_of(std::move(*results)) : static_cast<Result>(state().f(arguments...));
   }
 
   /// The trace for tensors like these: a TensorSpec for each tensor, other values as they are.
@@ -69,20 +69,20 @@ template <class R, class... A> class Function<R(A...)> {
       if constexpr (std::same_as<T, TensorSpec>) return detail::stand_in(argument.dtype, argument.shape);
       else return argument;
     };
-    auto all = std::tuple<std::remove_cvref_t<A>...>(example(arguments)...);
+    auto examples = std::tuple<std::remove_cvref_t<A>...>(example(arguments)...);
     graph::Arguments call;
-    std::apply([&](const auto&... a) { (graph::collect(a, call), ...); }, all);
-    auto body = std::apply([&](const auto&... a) { return tracer(a...); }, all);
-    return state_->core.concrete(call.tensors(), call.rest, body);
+    std::apply([&](const auto&... a) { (graph::collect(a, call), ...); }, examples);
+    auto body = std::apply([&](const auto&... a) { return tracer(a...); }, examples);
+    return state().core.concrete(call.tensors(), call.rest, body);
   }
 
   bool defined() const { return state_ != nullptr; }
   /// How often it was traced.
-  int experimental_get_tracing_count() const { return state_->core.tracing_count(); }
+  int experimental_get_tracing_count() const { return state().core.tracing_count(); }
   /// One line per trace: its arguments and results.
-  std::string pretty_printed_concrete_signatures() const { return graph::describe(state_->core); }
+  std::string pretty_printed_concrete_signatures() const { return graph::describe(state().core); }
   /// The function as it is written.
-  const std::function<R(A...)>& python_function() const { return state_->f; }
+  const std::function<R(A...)>& python_function() const { return state().f; }
 
  private:
   struct State {
@@ -92,6 +92,11 @@ template <class R, class... A> class Function<R(A...)> {
     graph::FunctionCore core;
   };
 
+  State& state() const {
+    if (!state_) [[unlikely]]
+      graph::refuse_empty_function();
+    return *state_;
+  }
   static Result result_of(graph::Traced&& traced) {
     if constexpr (!std::is_void_v<R>) {
       auto next = [i = size_t{0}, &traced]() mutable { return std::move(traced.tensors[i++]); };
@@ -99,15 +104,15 @@ template <class R, class... A> class Function<R(A...)> {
     }
   }
   graph::TraceBody tracer(const std::remove_cvref_t<A>&... arguments) const {
-    return [&, state = state_.get()](std::span<const Tensor> symbolic) {
+    return [&, own = state_.get()](std::span<const Tensor> symbolic) {
       [[maybe_unused]] auto next = [i = size_t{0}, symbolic]() mutable { return symbolic[i++]; };
       // Braces: in the order of the arguments.
       std::tuple<std::remove_cvref_t<A>...> traced{graph::with_tensors(arguments, next)...};
       graph::Traced result;
       if constexpr (std::is_void_v<R>) {
-        std::apply(state->f, traced);
+        std::apply(own->f, traced);
       } else {
-        auto made = std::make_shared<R>(std::apply(state->f, traced));
+        auto made = std::make_shared<R>(std::apply(own->f, traced));
         structure::for_each(*made, [&](const auto& leaf) { result.tensors.push_back(leaf); });
         result.structure = made;
       }

@@ -34,6 +34,11 @@ std::vector<Tensor> ConcreteFunction::operator()(const std::vector<Tensor>& argu
 }
 
 namespace graph {
+
+void refuse_empty_function() {
+  throw ValueError("this Function is undefined (None): it was default-constructed or moved from");
+}
+
 namespace {
 
 /// A function asked for a value while it was traced inside of another one, which will know it. Whatever exception comes

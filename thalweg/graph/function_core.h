@@ -46,6 +46,9 @@ class THALWEG_API ConcreteFunction {
 
 namespace graph {
 
+/// ValueError: a Function that was given none.
+[[noreturn]] THALWEG_API void refuse_empty_function();
+
 struct Trace;
 
 /// The traces of one function.

@@ -11,6 +11,15 @@
 #include "thalweg/ops/reduction.h"
 #include "thalweg/ops/selection.h"
 
+namespace thalweg::keras {
+
+Activation::Activation(Tensor (*softmax)(const Tensor& x, const nn::SoftmaxOptions& options))
+    : FunctionHandle(softmax) {}
+Activation::Activation(Tensor (*leaky_relu)(const Tensor& x, const LeakyReluOptions& options))
+    : FunctionHandle(leaky_relu) {}
+
+}  // namespace thalweg::keras
+
 namespace thalweg::keras::activations {
 
 namespace {

@@ -9,6 +9,11 @@ namespace thalweg::keras::backend {
 THALWEG_API double epsilon();
 THALWEG_API void set_epsilon(double value);
 
+/// What real numbers are where nobody says otherwise: float32, until another is set. set_floatx(float64) makes it so
+/// for layers made afterwards, for keras::Input, and for bare `double` literals of the program (set_double_literals).
+THALWEG_API DType floatx();
+THALWEG_API void set_floatx(const DTypeOrName& dtype);
+
 /// Whether layers that nobody tells train; open where nothing was set, which means that they do not.
 THALWEG_API Choice learning_phase();
 THALWEG_API void set_learning_phase(Choice training);

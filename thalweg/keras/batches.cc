@@ -47,6 +47,24 @@ std::string list_rows(const Nest& data) {
 
 }  // namespace
 
+bool is_batches(const Nest& data) {
+  const auto items = data.items();
+  return data.kind() == Nest::Kind::list && !items.empty() &&
+         std::all_of(items.begin(), items.end(), [](const Nest& item) { return item.kind() == Nest::Kind::tuple; });
+}
+
+Batches Batches::of_list(const Nest& list) {
+  return Batches(
+      [list](int) -> NextBatch {
+        return [list, i = size_t{0}](Nest& batch) mutable {
+          if (i == list.size()) return false;
+          batch = list[i++];
+          return true;
+        };
+      },
+      static_cast<int64_t>(list.size()));
+}
+
 int64_t count_rows(const Nest& data) {
   int64_t rows = -1;
   bool differ = false;

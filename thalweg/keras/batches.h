@@ -45,6 +45,8 @@ class THALWEG_API Batches {
     bool shuffle = false;
   };
   static Batches of_arrays(const Nest& data, const ArrayOptions& options);
+  /// The items of a list, one batch each.
+  static Batches of_list(const Nest& list);
   static Batches of_stage(const std::shared_ptr<const data::Stage>& stage);
   /// The arrays that they are rows of; None where they come from elsewhere.
   const Nest& arrays() const { return arrays_; }
@@ -71,6 +73,9 @@ template <class R> Batches batches(R range) {
       },
       steps);
 }
+
+/// Whether it is a list of tuples, as a vector of pairs (x, y) makes one: batches, since no array is of that kind.
+THALWEG_API bool is_batches(const Nest& data);
 
 /// The first dimension of all tensors of a structure; ValueError in Keras's words where they differ.
 THALWEG_API int64_t count_rows(const Nest& data);

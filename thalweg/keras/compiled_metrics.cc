@@ -17,7 +17,7 @@ bool waits_for_outputs(const std::string& name) {
 MetricChoice::MetricChoice(const std::string& name) : name_(name) {
   if (waits_for_outputs(name)) return;
   metric_ = Metric(name);
-  if (metric_.get()->is_function()) metric_.get()->name = name;  // shown as it was written
+  if (metric_.object().is_function()) metric_.object().name = name;  // shown as it was written
 }
 
 namespace {
@@ -32,13 +32,13 @@ Metric choose(const MetricChoice& choice, const Tensor& y_true, const Tensor& y_
   const bool accuracy = choice.name().starts_with("acc");
   const std::string kind = binary ? "binary" : sparse ? "sparse_categorical" : "categorical";
   Metric made(kind + (accuracy ? "_accuracy" : "_crossentropy"));
-  made.get()->name = choice.name();
+  made.object().name = choice.name();
   return made;
 }
 
 /// Another one like it, for another output: each counts for itself.
 MetricChoice another(const MetricChoice& choice) {
-  return choice.metric().defined() ? MetricChoice(Metric(choice.metric().get()->another())) : choice;
+  return choice.metric().defined() ? MetricChoice(Metric(choice.metric().object().another())) : choice;
 }
 
 /// The choices for each output.
@@ -83,7 +83,7 @@ void CompiledMetrics::build(const Nest& y_true, const Nest& y_pred) {
         if (!taken.insert(name).second)
           throw ValueError("Found two metrics with the same name: " + name +
                            ". All the metrics added to the model need to have unique names.");
-        metric.get()->name = name;
+        metric.object().name = name;
         to.push_back(metric);
       }
     };

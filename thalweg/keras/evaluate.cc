@@ -5,7 +5,10 @@
 
 namespace thalweg::keras {
 
-Logs Model::evaluate(const Nest& x, const Nest& y, const EvaluateOptions& options) const {
+Logs Model::evaluate(const Nest& x, const EvaluateOptions& options) const {
+  return is_batches(x) ? evaluate(Batches::of_list(x), options) : evaluate_arrays(x, {}, options);
+}
+Logs Model::evaluate_arrays(const Nest& x, const Nest& y, const EvaluateOptions& options) const {
   require_compiled(*this);
   const Nest data = with_weights(x, y, options.sample_weight, {});
   const int64_t size = choose_batch_size(options.batch_size, options.steps, data);
@@ -19,6 +22,7 @@ Logs Model::evaluate(const Batches& batches, const EvaluateOptions& options) con
 }
 
 Nest Model::predict_nest(const Nest& x, const PredictOptions& options) const {
+  if (is_batches(x)) return predict_nest(Batches::of_list(x), options);
   const Nest data = with_weights(x, {}, {}, {});
   const int64_t size = choose_batch_size(options.batch_size, options.steps, data);
   return predict_nest(Batches::of_arrays(data, {.batch_size = size}), options);

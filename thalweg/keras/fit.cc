@@ -48,7 +48,10 @@ Batches repeated(const Batches& arrays, int epochs) {
 
 }  // namespace
 
-History Model::fit(const Nest& x, const Nest& y, const FitOptions& options) const {
+History Model::fit(const Nest& x, const FitOptions& options) const {
+  return is_batches(x) ? fit(Batches::of_list(x), options) : fit_arrays(x, {}, options);
+}
+History Model::fit_arrays(const Nest& x, const Nest& y, const FitOptions& options) const {
   require_compiled(*this);
   FitOptions rest = options;
   Nest data = with_weights(x, y, options.sample_weight, {});

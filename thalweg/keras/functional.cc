@@ -10,6 +10,7 @@
 #include "thalweg/core/error.h"
 #include "thalweg/graph/init_scope.h"
 #include "thalweg/graph/tracer.h"
+#include "thalweg/keras/backend.h"
 #include "thalweg/keras/call_context.h"
 #include "thalweg/keras/eager_only.h"
 #include "thalweg/keras/function_layer.h"
@@ -195,9 +196,9 @@ Nest record(const Layer& layer, const Nest& inputs, const CallArgs& args) {
     throw ValueError(error.what());  // as TensorFlow says of every op that does not fit in a graph
   }
   if (!was_built)  // in a model, states that are given count as inputs
-    for (const Tensor& t : args.initial_state.flatten()) layer.get()->built_shapes.push_back(t.shape());
-  node->index = layer.get()->num_nodes++;
-  layer.get()->nodes.push_back(node);
+    for (const Tensor& t : args.initial_state.flatten()) layer.object().built_shapes.push_back(t.shape());
+  node->index = layer.object().num_nodes++;
+  layer.object().nodes.push_back(node);
   return outputs_of(node);
 }
 
@@ -495,7 +496,8 @@ Nest FunctionalModel::compute_mask(const Nest& inputs, const Nest& mask) {
 Tensor Input(const Shape& shape, const InputOptions& options) {
   Shape batch = shape;
   batch.insert(0, options.batch_size);
-  return make_input(batch, options.dtype, options.name);
+  const DType dtype = options.dtype;
+  return make_input(batch, dtype == DType::invalid ? backend::floatx() : dtype, options.name);
 }
 
 }  // namespace thalweg::keras

@@ -6,8 +6,8 @@ namespace thalweg::keras {
 
 struct InputOptions {
   int64_t batch_size = unknown;
-  std::string name = {};  // left out: input_1, input_2, ...
-  DType dtype = DType::float32;
+  std::string name = {};   // left out: input_1, input_2, ...
+  DTypeOrName dtype = {};  // left out: that of backend::floatx()
 };
 /// A tensor without a value, to which layers and ops are applied to make a model: `auto x = keras::Input({28, 28});`
 /// The shape is that of one example.

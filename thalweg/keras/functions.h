@@ -3,6 +3,13 @@
 #pragma once
 #include "thalweg/keras/object.h"
 
+namespace thalweg {
+struct LeakyReluOptions;
+namespace nn {
+struct SoftmaxOptions;
+}
+}  // namespace thalweg
+
 namespace thalweg::keras {
 
 struct THALWEG_API ActivationTag {
@@ -19,7 +26,14 @@ struct THALWEG_API ConstraintTag {
 };
 
 /// From a tensor to one like it: `"relu"`, a lambda. Nothing at all is the identity, Keras's `linear`.
-using Activation = FunctionHandle<ActivationTag, Tensor, Tensor>;
+class THALWEG_API Activation : public FunctionHandle<ActivationTag, Tensor, Tensor> {
+ public:
+  using FunctionHandle::FunctionHandle;
+  Activation() = default;
+  // Functions whose option may be given by position have two forms: the one with options is meant.
+  Activation(Tensor (*softmax)(const Tensor& x, const nn::SoftmaxOptions& options));   // NOLINT: nn::softmax
+  Activation(Tensor (*leaky_relu)(const Tensor& x, const LeakyReluOptions& options));  // NOLINT: nn::leaky_relu
+};
 /// The first value of a weight, by shape and dtype.
 using Initializer = FunctionHandle<InitializerTag, Tensor, Shape, DType>;
 /// A penalty on the values of a weight, a scalar.

@@ -337,6 +337,21 @@ std::vector<Variable> Layer::weights() const {
   return all.take();
 }
 
+Variable Layer::weight(std::string_view name) const {
+  std::vector<Variable> found;
+  std::string names;
+  for (const Variable& v : weights()) {
+    const std::string whole = v.name().substr(0, v.name().rfind(':'));
+    names += (names.empty() ? "" : ", ") + whole;
+    if (whole == name) return v;
+    if (whole.ends_with("/" + std::string(name))) found.push_back(v);
+  }
+  if (found.size() == 1) return found[0];
+  throw ValueError("layer '" + this->name() + "' has " + (found.empty() ? "no weight" : "more than one weight") + " '" +
+                   std::string(name) + "'; " + (names.empty() ? "it has none" : "its weights: " + names) +
+                   (p_->built ? "" : " (it is not built yet)"));
+}
+
 std::vector<Tensor> Layer::get_weights() const {
   std::vector<Tensor> values;
   for (const Variable& v : weights()) values.push_back(v.value());

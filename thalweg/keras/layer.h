@@ -300,8 +300,8 @@ template <class T> class LayerInterface::Adapt : public Adapter<LayerInterface, 
     if constexpr (requires { this->object.adapt(data); }) this->object.adapt(data);
     else LayerInterface::adapt(data);
   }
-  void* find_member(std::string_view name, const MemberKind* kind) override {
-    return rows_of(this->object).find(name, *kind, &this->object);
+  void* find_member(std::string_view member_name, const MemberKind* wanted) override {
+    return rows_of(this->object).find(member_name, *wanted, &this->object);
   }
 
   bool has_train_step() const override {
@@ -334,13 +334,17 @@ template <class T> class LayerInterface::Adapt : public Adapter<LayerInterface, 
                   "`Nest train_step(Model& model, const Tensor& x, const Tensor& y)`");
     if constexpr (!detail::is_step<decltype(Step)>) return {};
     else
-      return []<class R, class... P>(T& object, R (T::*method)(Model&, P...), Model& m, const Nest& given) {
+      return []<class R, class... P>(T& own, R (T::*method)(Model&, P...), Model& m, const Nest& given) {
         if constexpr (sizeof...(P) == 1 && (std::same_as<std::remove_cvref_t<P>, Nest> && ...)) {
-          return Nest::of((object.*method)(m, given));
+          return Nest::of((own.*method)(m, given));
         } else {
+          // x alone, or a tuple of what there is.
+          const bool is_tuple = given.kind() == Nest::Kind::tuple;
+          auto at = [&](size_t i) {
+            return is_tuple ? (i < given.size() ? given[i] : Nest()) : i == 0 ? given : Nest();
+          };
           return [&]<size_t... I>(std::index_sequence<I...>) {
-            return Nest::of(
-                (object.*method)(m, (I < given.size() ? given[I] : Nest()).template as<std::remove_cvref_t<P>>()...));
+            return Nest::of((own.*method)(m, at(I).template as<std::remove_cvref_t<P>>()...));
           }(std::index_sequence_for<P...>{});
         }
       }(this->object, Step, model, data);
@@ -359,6 +363,19 @@ template <class T> std::shared_ptr<Object> LayerInterface::make(const Value& con
 
 extern template class Handle<LayerInterface>;
 
+namespace detail {
+/// A struct that holds weights or layers, but has not the one `call` that would make it a layer.
+template <class T>
+concept LayerWithoutCall = std::is_class_v<T> && std::is_aggregate_v<T> && !LayerInterface::implemented_by<T> &&
+                           module::role_of<T>() == module::Role::module;
+/// The sentence for it: conversions exist only to say it.
+template <class T> void refuse_without_call() {
+  static_assert(!std::same_as<T, T>,
+                "a layer or model is a struct with one member function `call`: `Tensor call(const Tensor& x)`, or "
+                "`Tensor call(const Tensor& x, const CallArgs& args)`");
+}
+}  // namespace detail
+
 /// A layer, whatever stands behind it. Copies are the same layer.
 class THALWEG_API Layer : public Handle<LayerInterface> {
  public:
@@ -372,6 +389,9 @@ class THALWEG_API Layer : public Handle<LayerInterface> {
         "a layer takes over its struct: write `auto layer = keras::layer(MyLayer{...})` and reach its members "
         "with layer->member");
     p_->start(options);
+  }
+  template <detail::LayerWithoutCall T> Layer(const T&) {  // NOLINT
+    detail::refuse_without_call<T>();
   }
   explicit Layer(std::shared_ptr<LayerInterface> object) : Handle(std::move(object)) {}
 
@@ -411,6 +431,9 @@ class THALWEG_API Layer : public Handle<LayerInterface> {
   std::vector<Variable> variables() const { return weights(); }
   std::vector<Variable> trainable_variables() const { return trainable_weights(); }
   std::vector<Variable> non_trainable_variables() const { return non_trainable_weights(); }
+  /// One of them by its name, or as much of its end as tells it from the others: `dense.weight("kernel")`,
+  /// `model.weight("dense_1/kernel")`. ValueError with the names there are.
+  Variable weight(std::string_view name) const;
   /// The values, in the order of `weights`.
   std::vector<Tensor> get_weights() const;
   /// Sets all values, or none where one does not fit.

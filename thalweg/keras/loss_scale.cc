@@ -99,7 +99,7 @@ struct LossScaler {
         [&] { good_steps.assign(steps); });
   }
   void update_step(const Tensor& gradient, const Variable& variable, size_t index) {
-    inner_optimizer.get()->update_step(gradient, variable, index);
+    inner_optimizer.object().update_step(gradient, variable, index);
   }
 };
 

@@ -66,19 +66,19 @@ TrainableState trainable_state_of(const Layer& layer) {
 
 Nest Training::run_train_step(const Model& model, const Nest& data) {
   Model self = model;
-  if (self.get()->has_train_step()) return self.get()->train_step(self, data);
+  if (self.object().has_train_step()) return self.object().train_step(self, data);
   self.make_train_step(data);
   return {};
 }
 Nest Training::run_test_step(const Model& model, const Nest& data) {
   Model self = model;
-  if (self.get()->has_test_step()) return self.get()->test_step(self, data);
+  if (self.object().has_test_step()) return self.object().test_step(self, data);
   self.make_test_step(data);
   return {};
 }
 Nest Training::run_predict_step(const Model& model, const Nest& data) {
   Model self = model;
-  if (self.get()->has_predict_step()) return self.get()->predict_step(self, data);
+  if (self.object().has_predict_step()) return self.object().predict_step(self, data);
   return self.predict_step(data);
 }
 

@@ -160,19 +160,30 @@ class THALWEG_API Model : public Layer {
   Model(T&& object, const LayerOptions& options = {}) : Layer(std::forward<T>(object), options) {  // NOLINT
     become_model();
   }
+  template <detail::LayerWithoutCall T> Model(const T&) {  // NOLINT
+    detail::refuse_without_call<T>();
+  }
   explicit Model(std::shared_ptr<LayerInterface> object) : Layer(std::move(object)) {}
   explicit Model(const Layer& layer) : Layer(layer) { become_model(); }
 
   /// Says how to train.
   void compile(const CompileOptions& options) const;
-  /// Trains on arrays: one tensor each, a list, or a dict.
-  History fit(const Nest& x, const Nest& y, const FitOptions& options = {}) const;
+  /// Trains on arrays: one tensor each, a list, or a dict. (A template, so that options stay options: g++ would take
+  /// `{.epochs = 2}` for a list of labels.)
+  template <std::convertible_to<Nest> Y = Nest>
+  History fit(const Nest& x, const Y& y, const FitOptions& options = {}) const {
+    return fit_arrays(x, y, options);
+  }
+  /// Trains without labels, on arrays; or on a list of batches, tuples (x, y) or (x, y, sample_weight).
+  History fit(const Nest& x, const FitOptions& options = {}) const;
   /// Trains on batches of (x, y) or (x, y, sample_weight).
   History fit(const Batches& batches, const FitOptions& options = {}) const;
-  /// y is missing.
-  History fit(const Nest& x, const FitOptions& options) const = delete;
   /// The loss and the metrics on other data.
-  Logs evaluate(const Nest& x, const Nest& y, const EvaluateOptions& options = {}) const;
+  template <std::convertible_to<Nest> Y = Nest>
+  Logs evaluate(const Nest& x, const Y& y, const EvaluateOptions& options = {}) const {
+    return evaluate_arrays(x, y, options);
+  }
+  Logs evaluate(const Nest& x, const EvaluateOptions& options = {}) const;
   Logs evaluate(const Batches& batches, const EvaluateOptions& options = {}) const;
   /// The outputs for these inputs, batch by batch.
   template <class R = Tensor> R predict(const Nest& x, const PredictOptions& options = {}) const {
@@ -223,6 +234,8 @@ class THALWEG_API Model : public Layer {
 
  private:
   friend class Training;
+  History fit_arrays(const Nest& x, const Nest& y, const FitOptions& options) const;
+  Logs evaluate_arrays(const Nest& x, const Nest& y, const EvaluateOptions& options) const;
   void become_model() const;
   void make_train_step(const Nest& data) const;
   void make_test_step(const Nest& data) const;

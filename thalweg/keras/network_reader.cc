@@ -209,7 +209,7 @@ class Reader {
     std::vector<Nest> more;
     Value::Map named;
     for (const auto& [name, value] : arguments.map()) {
-      if (layer.get()->takes_named_arguments() && name != "training" && name != "mask") {
+      if (layer.object().takes_named_arguments() && name != "training" && name != "mask") {
         named.emplace_back(name, value);
         continue;
       }
@@ -297,7 +297,7 @@ Model Model::from_config(const Value& given) {
 }
 
 Model models::clone_model(const Model& model) {
-  if (!model.get()->is_network())
+  if (!model.object().is_network())
     throw ValueError(
         "Expected `model` argument to be a functional `Model` instance, but got a subclassed model instead: '" +
         model.name() + "' (" + model.class_name() + ")");

@@ -126,6 +126,10 @@ std::shared_ptr<Object> Object::renewed(std::string_view kind) const {
   return is_function() ? nullptr : make_object(kind, class_name(), is_by_name ? Value() : get_config());
 }
 
+void detail::refuse_empty(std::string_view kind) {
+  throw ValueError("this " + std::string(kind) + " is undefined (None): it was default-constructed or moved from");
+}
+
 std::vector<NamedVariable> list_variables(const module::Shared& object) {
   module::Parts parts;
   object.list_parts(parts);

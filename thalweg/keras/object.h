@@ -207,6 +207,23 @@ inline const bool registered =
                     []() -> const Rows& { return rows_of(detail::example_of<T>()); },
                     [] { return rows_of(detail::example_of<T>()).get(&detail::example_of<T>()); }});
 
+namespace detail {
+/// ValueError: a handle that nobody gave an object.
+[[noreturn]] THALWEG_API void refuse_empty(std::string_view kind);
+}  // namespace detail
+/// The object of a handle: an error in words where it is followed and there is none.
+template <class I> class HeldObject : public std::shared_ptr<I> {
+ public:
+  using std::shared_ptr<I>::shared_ptr;
+  HeldObject(std::shared_ptr<I> object) : std::shared_ptr<I>(std::move(object)) {}  // NOLINT
+  I* operator->() const {
+    if (!*this) [[unlikely]]
+      detail::refuse_empty(I::kind);
+    return this->get();
+  }
+  I& operator*() const { return *operator->(); }
+};
+
 /// A value made from a name ("adam"), a plain struct or a lambda. Copies share the object.
 template <class I> class THALWEG_API Handle {
  public:
@@ -223,17 +240,21 @@ template <class I> class THALWEG_API Handle {
   /// False for None.
   bool defined() const { return p_ != nullptr; }
   I* get() const { return p_.get(); }
+  /// What stands behind it; ValueError for None.
+  I& object() const { return *p_; }
   const std::shared_ptr<I>& pointer() const { return p_; }
   const std::string& name() const { return p_->name; }
   std::string class_name() const { return p_->class_name(); }
   Value get_config() const { return p_->get_config(); }
   /// The struct behind it, when it is a T; else null.
-  template <class T> T* as() const { return static_cast<T*>(p_->self(&rows_of(detail::example_of<T>()))); }
+  template <class T> T* as() const {
+    return p_ ? static_cast<T*>(p_->self(&rows_of(detail::example_of<T>()))) : nullptr;
+  }
   /// Copies of one handle are the same object.
   friend bool is_same(const Handle& a, const Handle& b) { return a.p_ == b.p_; }
 
  protected:
-  std::shared_ptr<I> p_;
+  HeldObject<I> p_;
 };
 template <class I> Value to_value(const Handle<I>& handle) { return object_to_value(I::kind, handle.get()); }
 template <class I> void from_value(Handle<I>& handle, const Value& value) {

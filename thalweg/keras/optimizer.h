@@ -158,15 +158,16 @@ template <class T> class OptimizerInterface::Adapt : public Adapter<OptimizerInt
   }
   void update_step(const Tensor& given, const Variable& variable, [[maybe_unused]] size_t index) override {
     const Tensor gradient = fit_gradient(given, variable);
-    if constexpr (requires { this->object.update_step(gradient, variable, index); })
-      this->object.update_step(gradient, variable, index);
-    else this->object.update_step(gradient, variable);
+    Variable same = variable;  // for structs that ask for `Variable&`
+    if constexpr (requires { this->object.update_step(gradient, same, index); })
+      this->object.update_step(gradient, same, index);
+    else this->object.update_step(gradient, same);
   }
   void check() override {
     if constexpr (requires { this->object.check(); }) this->object.check();
   }
-  void* find_member(std::string_view name, const MemberKind* kind) override {
-    return rows_of(this->object).find(name, *kind, &this->object);
+  void* find_member(std::string_view member_name, const MemberKind* wanted) override {
+    return rows_of(this->object).find(member_name, *wanted, &this->object);
   }
 };
 extern template class Handle<OptimizerInterface>;

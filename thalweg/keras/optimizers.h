@@ -20,6 +20,9 @@ struct SGDOptions {
 };
 /// Gradient descent, with momentum if wanted.
 THALWEG_API Optimizer SGD(const SGDOptions& options = {});
+template <As<LearningRate> A = LearningRate> Optimizer SGD(const A& learning_rate, SGDOptions options = {}) {
+  return SGD(with(options, options.learning_rate, learning_rate));
+}
 
 struct RMSpropOptions {
   LearningRate learning_rate = 0.001;
@@ -34,6 +37,9 @@ struct RMSpropOptions {
 };
 /// Divides gradients by the root of the running mean of their squares, or, centered, of their variance.
 THALWEG_API Optimizer RMSprop(const RMSpropOptions& options = {});
+template <As<LearningRate> A = LearningRate> Optimizer RMSprop(const A& learning_rate, RMSpropOptions options = {}) {
+  return RMSprop(with(options, options.learning_rate, learning_rate));
+}
 
 struct AdamOptions {
   LearningRate learning_rate = 0.001;
@@ -48,6 +54,9 @@ struct AdamOptions {
 };
 /// Steps by the running means of gradients and of their squares; amsgrad keeps the largest of the latter.
 THALWEG_API Optimizer Adam(const AdamOptions& options = {});
+template <As<LearningRate> A = LearningRate> Optimizer Adam(const A& learning_rate, AdamOptions options = {}) {
+  return Adam(with(options, options.learning_rate, learning_rate));
+}
 
 struct AdamWOptions {
   LearningRate learning_rate = 0.001;
@@ -63,6 +72,9 @@ struct AdamWOptions {
 };
 /// Adam with weight decay.
 THALWEG_API Optimizer AdamW(const AdamWOptions& options = {});
+template <As<LearningRate> A = LearningRate> Optimizer AdamW(const A& learning_rate, AdamWOptions options = {}) {
+  return AdamW(with(options, options.learning_rate, learning_rate));
+}
 
 struct AdadeltaOptions {
   LearningRate learning_rate = 0.001;
@@ -76,6 +88,9 @@ struct AdadeltaOptions {
 };
 /// Steps whose length follows that of the last ones.
 THALWEG_API Optimizer Adadelta(const AdadeltaOptions& options = {});
+template <As<LearningRate> A = LearningRate> Optimizer Adadelta(const A& learning_rate, AdadeltaOptions options = {}) {
+  return Adadelta(with(options, options.learning_rate, learning_rate));
+}
 
 struct AdagradOptions {
   LearningRate learning_rate = 0.001;
@@ -89,6 +104,9 @@ struct AdagradOptions {
 };
 /// Divides gradients by the root of the sum of all their squares: for sparse ones.
 THALWEG_API Optimizer Adagrad(const AdagradOptions& options = {});
+template <As<LearningRate> A = LearningRate> Optimizer Adagrad(const A& learning_rate, AdagradOptions options = {}) {
+  return Adagrad(with(options, options.learning_rate, learning_rate));
+}
 
 struct AdamaxOptions {
   LearningRate learning_rate = 0.001;
@@ -102,6 +120,9 @@ struct AdamaxOptions {
 };
 /// Adam with the largest gradient, faded by beta_2, in place of the root of the squares.
 THALWEG_API Optimizer Adamax(const AdamaxOptions& options = {});
+template <As<LearningRate> A = LearningRate> Optimizer Adamax(const A& learning_rate, AdamaxOptions options = {}) {
+  return Adamax(with(options, options.learning_rate, learning_rate));
+}
 
 struct AdafactorOptions {
   LearningRate learning_rate = 0.001;
@@ -116,6 +137,10 @@ struct AdafactorOptions {
 };
 /// Adam that keeps the squares of matrices by rows and columns alone: for large models.
 THALWEG_API Optimizer Adafactor(const AdafactorOptions& options = {});
+template <As<LearningRate> A = LearningRate>
+Optimizer Adafactor(const A& learning_rate, AdafactorOptions options = {}) {
+  return Adafactor(with(options, options.learning_rate, learning_rate));
+}
 
 struct NadamOptions {
   LearningRate learning_rate = 0.001;
@@ -129,6 +154,9 @@ struct NadamOptions {
 };
 /// Adam with Nesterov's momentum.
 THALWEG_API Optimizer Nadam(const NadamOptions& options = {});
+template <As<LearningRate> A = LearningRate> Optimizer Nadam(const A& learning_rate, NadamOptions options = {}) {
+  return Nadam(with(options, options.learning_rate, learning_rate));
+}
 
 struct FtrlOptions {
   LearningRate learning_rate = 0.001;
@@ -143,6 +171,9 @@ struct FtrlOptions {
 };
 /// Follows the regularised leader: for large, shallow models with sparse features.
 THALWEG_API Optimizer Ftrl(const FtrlOptions& options = {});
+template <As<LearningRate> A = LearningRate> Optimizer Ftrl(const A& learning_rate, FtrlOptions options = {}) {
+  return Ftrl(with(options, options.learning_rate, learning_rate));
+}
 
 struct LionOptions {
   LearningRate learning_rate = 0.0001;
@@ -156,5 +187,8 @@ struct LionOptions {
 };
 /// Steps by the sign of the running mean alone.
 THALWEG_API Optimizer Lion(const LionOptions& options = {});
+template <As<LearningRate> A = LearningRate> Optimizer Lion(const A& learning_rate, LionOptions options = {}) {
+  return Lion(with(options, options.learning_rate, learning_rate));
+}
 
 }  // namespace thalweg::keras::optimizers

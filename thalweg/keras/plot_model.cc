@@ -66,8 +66,8 @@ class Drawing {
   }
   /// The layer that a wrapper calls; none for others.
   static Layer wrapped_in(const Layer& layer) {
-    if (auto* inner = layer.get()->member<Layer>("layer")) return *inner;
-    auto* pattern = layer.get()->member<layers::LayerPattern>("layer");
+    if (auto* inner = layer.object().member<Layer>("layer")) return *inner;
+    auto* pattern = layer.object().member<layers::LayerPattern>("layer");
     return pattern ? pattern->layer() : Layer();
   }
   bool is_expanded(const Layer& layer) const {
@@ -135,7 +135,7 @@ class Drawing {
     }
     label = without_braces(label);
     if (options_.show_layer_activations)
-      if (auto* activation = layer.get()->member<keras::Activation>("activation")) {
+      if (auto* activation = layer.object().member<keras::Activation>("activation")) {
         std::string function = !activation->defined() ? "linear" : activation->class_name();
         label = "{" + label + "|" + (function.empty() ? "lambda" : function) + "}";
       }

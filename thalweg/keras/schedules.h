@@ -25,6 +25,12 @@ struct PolynomialDecayOptions {
 /// end.
 THALWEG_API LearningRateSchedule PolynomialDecay(double initial_learning_rate, double decay_steps,
                                                  const PolynomialDecayOptions& options = {});
+template <As<double> A = double>
+LearningRateSchedule PolynomialDecay(double initial_learning_rate, double decay_steps, const A& end_learning_rate,
+                                     PolynomialDecayOptions options = {}) {
+  return PolynomialDecay(initial_learning_rate, decay_steps,
+                         with(options, options.end_learning_rate, end_learning_rate));
+}
 
 struct PiecewiseConstantDecayOptions {
   std::optional<std::string> name = {};
@@ -43,6 +49,11 @@ struct CosineDecayOptions {
 /// Half a wave of cosine down to alpha in decay_steps steps.
 THALWEG_API LearningRateSchedule CosineDecay(double initial_learning_rate, double decay_steps,
                                              const CosineDecayOptions& options = {});
+template <As<double> A = double>
+LearningRateSchedule CosineDecay(double initial_learning_rate, double decay_steps, const A& alpha,
+                                 CosineDecayOptions options = {}) {
+  return CosineDecay(initial_learning_rate, decay_steps, with(options, options.alpha, alpha));
+}
 
 struct CosineDecayRestartsOptions {
   double t_mul = 2, m_mul = 1;  // each period is t_mul times as long as the last and begins with m_mul times its rate

@@ -46,7 +46,7 @@ void SequentialModel::add(const Layer& layer) {
       graph_ = std::make_shared<FunctionalModel>(Nest(input_), Nest(after));
       graph_->name = name;
       built = true;
-    } else if (const auto& shape = layer.get()->batch_input_shape; shape && layers_.size() == 1) {
+    } else if (const auto& shape = layer.object().batch_input_shape; shape && layers_.size() == 1) {
       has_given_shape_ = true;
       connect(make_input(*shape, layer.dtype(), layer.name() + "_input"));
     } else if (FunctionalModel* network = graph_of(*layer.get()); network && layers_.size() == 1) {

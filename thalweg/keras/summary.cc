@@ -122,7 +122,7 @@ class Table {
 
  private:
   static std::vector<Layer> shown_layers(const Layer& layer) {
-    return layer.get()->is_model() ? layer.layers() : std::vector<Layer>();
+    return layer.object().is_model() ? layer.layers() : std::vector<Layer>();
   }
   static std::string shape_of(const Layer& layer) {
     const Nest kinds = functional::output_kinds(*layer.get());

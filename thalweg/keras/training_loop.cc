@@ -39,11 +39,11 @@ Listeners::Listeners(Model& model, const std::vector<Callback>& callbacks, const
     : model_(model), callbacks_(callbacks) {
   for (const Callback& callback : callbacks_) {
     if (!callback.defined()) throw ValueError("one of the callbacks is empty: it was never made");
-    callback.get()->set_model(model);
+    callback.object().set_model(model);
   }
   for (const Callback& callback : callbacks_) {
-    callback.get()->set_params(params);
-    wants_logs_ |= callback.get()->wants_batch_logs();
+    callback.object().set_params(params);
+    wants_logs_ |= callback.object().wants_batch_logs();
   }
 }
 
@@ -53,7 +53,7 @@ Nest Pass::run_step(const Nest& data) {
   } catch (Error& error) {
     // A step that was traced for several shapes lets others in: what they do not fit says more than the op they reach.
     detail::check_inputs(*model_.get(), unpack(data).x);
-    model_.get()->training->losses.explain(error);
+    model_.object().training->losses.explain(error);
     throw;
   }
 }
@@ -171,13 +171,13 @@ Training& require_compiled(const Model& model) {
     throw RuntimeError(
         "You must compile your model before training/testing. Use `model.compile(optimizer, loss)`. The model is '" +
         model.name() + "'.");
-  return *model.get()->training;
+  return *model.object().training;
 }
 
 Training& training_of(const Model& model) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  std::shared_ptr<Training>& training = model.get()->training;
+  std::shared_ptr<Training>& training = model.object().training;
   if (!training) training = std::make_shared<Training>(model, CompileOptions());
   return *training;
 }
@@ -256,7 +256,7 @@ int64_t choose_batch_size(int64_t given, int64_t steps, const Nest& data) {
 
 Logs evaluate_batches(const Model& model, const Batches& batches, const EvaluateOptions& options,
                       Listeners& listeners) {
-  Training& training = *model.get()->training;
+  Training& training = *model.object().training;
   Pass pass(model, training.test);
   const int64_t known = batches.steps(options.steps);
   Logs logs;

@@ -12,7 +12,7 @@ class Listeners {
  public:
   Listeners(Model& model, const std::vector<Callback>& callbacks, const RunParameters& params);
   template <class... A, class... B> void tell(void (CallbackInterface::*hook)(Model&, B...), A&&... arguments) {
-    for (const Callback& callback : callbacks_) (callback.get()->*hook)(model_, arguments...);
+    for (const Callback& callback : callbacks_) (callback.object().*hook)(model_, arguments...);
   }
   bool wants_batch_logs() const { return wants_logs_; }
 

@@ -303,7 +303,7 @@ namespace {
 const FunctionDef* const functions[] = {
     &define_function<nn::relu>({"nn.relu"}, {"features"}),
     &define_function<nn::relu6>({"nn.relu6"}, {"features"}),
-    &define_function<nn::leaky_relu>({"nn.leaky_relu"}, {"features"}),
+    &define_function<Tensor(const Tensor&, const LeakyReluOptions&), nn::leaky_relu>({"nn.leaky_relu"}, {"features"}),
     &define_function<nn::elu>({"nn.elu"}, {"features"}),
     &define_function<nn::selu>({"nn.selu"}, {"features"}),
     &define_function<nn::softsign>({"nn.softsign", "math.softsign"}, {"features"}),

@@ -33,6 +33,10 @@ THALWEG_API Tensor relu_grad(const Tensor& gradients, const Tensor& features);
 THALWEG_API Tensor relu6(const Tensor& features);
 /// x above 0, alpha * x below.
 THALWEG_API Tensor leaky_relu(const Tensor& features, const LeakyReluOptions& options = {});
+template <As<double> A = double>
+Tensor leaky_relu(const Tensor& features, const A& alpha, LeakyReluOptions options = {}) {
+  return leaky_relu(features, with(options, options.alpha, alpha));
+}
 /// x above 0, exp(x) - 1 below.
 THALWEG_API Tensor elu(const Tensor& features);
 /// The self-normalising activation.

@@ -141,8 +141,8 @@ Tensor argmin(const Tensor& input, const ArgOptions& options) {
 
 namespace {
 const FunctionDef* const functions[] = {
-    &define_function<argmax>({"argmax", "math.argmax"}, {"input"}),
-    &define_function<argmin>({"argmin", "math.argmin"}, {"input"}),
+    &define_function<Tensor(const Tensor&, const ArgOptions&), argmax>({"argmax", "math.argmax"}, {"input"}),
+    &define_function<Tensor(const Tensor&, const ArgOptions&), argmin>({"argmin", "math.argmin"}, {"input"}),
 };
 }  // namespace
 

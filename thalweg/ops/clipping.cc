@@ -51,7 +51,8 @@ std::vector<Tensor> clip_all(const std::vector<Tensor>& t_list, const TensorLike
 }
 
 const FunctionDef* const functions[] = {
-    &define_function<clip_by_norm>({"clip_by_norm"}, {"t", "clip_norm"}),
+    &define_function<Tensor(const TensorLike&, const TensorLike&, const ClipByNormOptions&), clip_by_norm>(
+        {"clip_by_norm"}, {"t", "clip_norm"}),
     &define_function<clip_all>({"clip_by_global_norm"}, {"t_list", "clip_norm"}),
 };
 }  // namespace

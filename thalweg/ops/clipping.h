@@ -13,6 +13,10 @@ struct ClipByNormOptions {
 /// t, scaled down where its Euclidean norm is larger than clip_norm.
 THALWEG_API Tensor clip_by_norm(const TensorLike& t, const TensorLike& clip_norm,
                                 const ClipByNormOptions& options = {});
+template <As<Axis> A = Axis>
+Tensor clip_by_norm(const TensorLike& t, const TensorLike& clip_norm, const A& axes, ClipByNormOptions options = {}) {
+  return clip_by_norm(t, clip_norm, with(options, options.axes, axes));
+}
 
 struct ClipByGlobalNormOptions {
   Tensor use_norm = {};  // the norm of all tensors, where it is known already

@@ -164,7 +164,8 @@ const FunctionDef* const functions[] = {
     &define_function<logical_or>({"logical_or", "math.logical_or"}, {"x", "y"}),
     &define_function<logical_not>({"logical_not", "math.logical_not"}, {"x"}),
     &define_function<math::logical_xor>({"math.logical_xor"}, {"x", "y"}),
-    &define_function<math::approximate_equal>({"math.approximate_equal"}, {"x", "y"}),
+    &define_function<Tensor(const TensorLike&, const TensorLike&, const ApproximateEqualOptions&),
+                     math::approximate_equal>({"math.approximate_equal"}, {"x", "y"}),
 };
 }  // namespace
 

@@ -1,6 +1,7 @@
 // Comparison and logic. The operators compare element by element, as in Python.
 #pragma once
 #include "thalweg/core/tensor.h"
+#include "thalweg/ops/options.h"
 
 namespace thalweg {
 
@@ -67,6 +68,11 @@ THALWEG_API Tensor logical_xor(const TensorLike& x, const TensorLike& y);
 /// |x - y| < tolerance.
 THALWEG_API Tensor approximate_equal(const TensorLike& x, const TensorLike& y,
                                      const ApproximateEqualOptions& options = {});
+template <As<double> A = double>
+Tensor approximate_equal(const TensorLike& x, const TensorLike& y, const A& tolerance,
+                         ApproximateEqualOptions options = {}) {
+  return approximate_equal(x, y, with(options, options.tolerance, tolerance));
+}
 }  // namespace math
 
 }  // namespace thalweg

@@ -96,10 +96,14 @@ Tensor atrous_conv2d(const Tensor& value, const Tensor& filters, int64_t rate, c
 
 namespace {
 const FunctionDef* const functions[] = {
-    &define_function<nn::conv1d>({"nn.conv1d"}, {"input", "filters"}),
-    &define_function<nn::convolution>({"nn.convolution"}, {"input", "filters"}),
-    &define_function<nn::conv1d_transpose>({"nn.conv1d_transpose"}, {"input", "filters", "output_shape"}),
-    &define_function<nn::conv_transpose>({"nn.conv_transpose"}, {"input", "filters", "output_shape"}),
+    &define_function<Tensor(const Tensor&, const Tensor&, const nn::Conv1DOptions&), nn::conv1d>({"nn.conv1d"},
+                                                                                                 {"input", "filters"}),
+    &define_function<Tensor(const Tensor&, const Tensor&, const nn::ConvOptions&), nn::convolution>(
+        {"nn.convolution"}, {"input", "filters"}),
+    &define_function<Tensor(const Tensor&, const Tensor&, const TensorLike&, const nn::Conv1DTransposeOptions&),
+                     nn::conv1d_transpose>({"nn.conv1d_transpose"}, {"input", "filters", "output_shape"}),
+    &define_function<Tensor(const Tensor&, const Tensor&, const TensorLike&, const nn::ConvTransposeOptions&),
+                     nn::conv_transpose>({"nn.conv_transpose"}, {"input", "filters", "output_shape"}),
     &define_function<nn::atrous_conv2d>({"nn.atrous_conv2d"}, {"value", "filters", "rate", "padding"}),
 };
 }  // namespace

@@ -103,8 +103,10 @@ Tensor nn::conv2d_transpose(const Tensor& input, const Tensor& filters, const Te
 
 namespace {
 const FunctionDef* const functions[] = {
-    &define_function<nn::conv2d>({"nn.conv2d"}, {"input", "filters"}),
-    &define_function<nn::conv2d_transpose>({"nn.conv2d_transpose"}, {"input", "filters", "output_shape"}),
+    &define_function<Tensor(const Tensor&, const Tensor&, const nn::Conv2DOptions&), nn::conv2d>({"nn.conv2d"},
+                                                                                                 {"input", "filters"}),
+    &define_function<Tensor(const Tensor&, const Tensor&, const TensorLike&, const nn::Conv2DTransposeOptions&),
+                     nn::conv2d_transpose>({"nn.conv2d_transpose"}, {"input", "filters", "output_shape"}),
 };
 }  // namespace
 

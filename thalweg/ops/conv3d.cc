@@ -98,8 +98,10 @@ Tensor nn::conv3d_transpose(const Tensor& input, const Tensor& filters, const Te
 
 namespace {
 const FunctionDef* const functions[] = {
-    &define_function<nn::conv3d>({"nn.conv3d"}, {"input", "filters"}),
-    &define_function<nn::conv3d_transpose>({"nn.conv3d_transpose"}, {"input", "filters", "output_shape"}),
+    &define_function<Tensor(const Tensor&, const Tensor&, const nn::Conv3DOptions&), nn::conv3d>({"nn.conv3d"},
+                                                                                                 {"input", "filters"}),
+    &define_function<Tensor(const Tensor&, const Tensor&, const TensorLike&, const nn::Conv3DTransposeOptions&),
+                     nn::conv3d_transpose>({"nn.conv3d_transpose"}, {"input", "filters", "output_shape"}),
 };
 }  // namespace
 

@@ -103,8 +103,10 @@ Tensor nn::separable_conv2d(const Tensor& input, const Tensor& depthwise_filter,
 
 namespace {
 const FunctionDef* const functions[] = {
-    &define_function<nn::depthwise_conv2d>({"nn.depthwise_conv2d"}, {"input", "filter"}),
-    &define_function<nn::separable_conv2d>({"nn.separable_conv2d"}, {"input", "depthwise_filter", "pointwise_filter"}),
+    &define_function<Tensor(const Tensor&, const Tensor&, const nn::ConvOptions&), nn::depthwise_conv2d>(
+        {"nn.depthwise_conv2d"}, {"input", "filter"}),
+    &define_function<Tensor(const Tensor&, const Tensor&, const Tensor&, const nn::ConvOptions&), nn::separable_conv2d>(
+        {"nn.separable_conv2d"}, {"input", "depthwise_filter", "pointwise_filter"}),
 };
 }  // namespace
 

@@ -251,10 +251,14 @@ Tensor math::confusion_matrix(const TensorLike& labels, const TensorLike& predic
 
 namespace {
 const FunctionDef* const functions[] = {
-    &define_function<histogram_fixed_width>({"histogram_fixed_width"}, {"values", "value_range"}),
-    &define_function<histogram_fixed_width_bins>({"histogram_fixed_width_bins"}, {"values", "value_range"}),
-    &define_function<math::bincount>({"math.bincount"}, {"arr"}),
-    &define_function<math::confusion_matrix>({"math.confusion_matrix"}, {"labels", "predictions"}),
+    &define_function<Tensor(const TensorLike&, const TensorLike&, const HistogramFixedWidthOptions&),
+                     histogram_fixed_width>({"histogram_fixed_width"}, {"values", "value_range"}),
+    &define_function<Tensor(const TensorLike&, const TensorLike&, const HistogramFixedWidthOptions&),
+                     histogram_fixed_width_bins>({"histogram_fixed_width_bins"}, {"values", "value_range"}),
+    &define_function<Tensor(const TensorLike&, const math::BincountOptions&), math::bincount>({"math.bincount"},
+                                                                                              {"arr"}),
+    &define_function<Tensor(const TensorLike&, const TensorLike&, const math::ConfusionMatrixOptions&),
+                     math::confusion_matrix>({"math.confusion_matrix"}, {"labels", "predictions"}),
 };
 }  // namespace
 

@@ -393,12 +393,13 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor>& args, const MeshgridOpti
 
 namespace {
 const FunctionDef* const functions[] = {
-    &define_function<constant>({"constant"}, {"value"}),
-    &define_function<convert_to_tensor>({"convert_to_tensor"}, {"value"}),
-    &define_function<zeros>({"zeros"}, {"shape"}),
-    &define_function<ones>({"ones"}, {"shape"}),
-    &define_function<zeros_like>({"zeros_like"}, {"input"}),
-    &define_function<ones_like>({"ones_like"}, {"input"}),
+    &define_function<Tensor(const TensorLike&, const ConstantOptions&), constant>({"constant"}, {"value"}),
+    &define_function<Tensor(const TensorLike&, const ConvertToTensorOptions&), convert_to_tensor>({"convert_to_tensor"},
+                                                                                                  {"value"}),
+    &define_function<Tensor(const TensorLike&, const ZerosOptions&), zeros>({"zeros"}, {"shape"}),
+    &define_function<Tensor(const TensorLike&, const ZerosOptions&), ones>({"ones"}, {"shape"}),
+    &define_function<Tensor(const TensorLike&, const LikeOptions&), zeros_like>({"zeros_like"}, {"input"}),
+    &define_function<Tensor(const TensorLike&, const LikeOptions&), ones_like>({"ones_like"}, {"input"}),
     &define_function<fill>({"fill"}, {"dims", "value"}),
     &define_function<make_eye>({"eye", "linalg.eye"}, {"num_rows"}),
     &define_function<meshgrid>({"meshgrid"}, {"args"}),

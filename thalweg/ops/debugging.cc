@@ -324,24 +324,39 @@ DType assert_same_float_dtype(std::span<const Tensor> tensors, const SameFloatOp
 namespace {
 const FunctionDef* const functions[] = {
     &define_function<Assert>({"debugging.Assert"}, {"condition", "data"}),
-    &define_function<assert_equal>({"debugging.assert_equal", "assert_equal"}, {"x", "y"}),
+    &define_function<void(const TensorLike&, const TensorLike&, const debugging::AssertOptions&), assert_equal>(
+        {"debugging.assert_equal", "assert_equal"}, {"x", "y"}),
     &define_function<assert_none_equal>({"debugging.assert_none_equal"}, {"x", "y"}),
-    &define_function<assert_less>({"debugging.assert_less", "assert_less"}, {"x", "y"}),
-    &define_function<assert_less_equal>({"debugging.assert_less_equal"}, {"x", "y"}),
-    &define_function<assert_greater>({"debugging.assert_greater", "assert_greater"}, {"x", "y"}),
-    &define_function<assert_greater_equal>({"debugging.assert_greater_equal"}, {"x", "y"}),
-    &define_function<assert_positive>({"debugging.assert_positive"}, {"x"}),
-    &define_function<assert_negative>({"debugging.assert_negative"}, {"x"}),
-    &define_function<assert_non_negative>({"debugging.assert_non_negative"}, {"x"}),
-    &define_function<assert_non_positive>({"debugging.assert_non_positive"}, {"x"}),
+    &define_function<void(const TensorLike&, const TensorLike&, const debugging::AssertOptions&), assert_less>(
+        {"debugging.assert_less", "assert_less"}, {"x", "y"}),
+    &define_function<void(const TensorLike&, const TensorLike&, const debugging::AssertOptions&), assert_less_equal>(
+        {"debugging.assert_less_equal"}, {"x", "y"}),
+    &define_function<void(const TensorLike&, const TensorLike&, const debugging::AssertOptions&), assert_greater>(
+        {"debugging.assert_greater", "assert_greater"}, {"x", "y"}),
+    &define_function<void(const TensorLike&, const TensorLike&, const debugging::AssertOptions&), assert_greater_equal>(
+        {"debugging.assert_greater_equal"}, {"x", "y"}),
+    &define_function<void(const Tensor&, const debugging::AssertOptions&), assert_positive>(
+        {"debugging.assert_positive"}, {"x"}),
+    &define_function<void(const Tensor&, const debugging::AssertOptions&), assert_negative>(
+        {"debugging.assert_negative"}, {"x"}),
+    &define_function<void(const Tensor&, const debugging::AssertOptions&), assert_non_negative>(
+        {"debugging.assert_non_negative"}, {"x"}),
+    &define_function<void(const Tensor&, const debugging::AssertOptions&), assert_non_positive>(
+        {"debugging.assert_non_positive"}, {"x"}),
     &define_function<assert_near>({"debugging.assert_near"}, {"x", "y"}),
     &define_function<assert_all_finite>({"debugging.assert_all_finite"}, {"x", "message"}),
-    &define_function<assert_rank>({"debugging.assert_rank", "assert_rank"}, {"x", "rank"}),
-    &define_function<assert_rank_at_least>({"debugging.assert_rank_at_least"}, {"x", "rank"}),
-    &define_function<assert_rank_in>({"debugging.assert_rank_in"}, {"x", "ranks"}),
-    &define_function<assert_scalar>({"debugging.assert_scalar"}, {"tensor"}),
-    &define_function<assert_type>({"debugging.assert_type"}, {"tensor", "tf_type"}),
-    &define_function<assert_integer>({"debugging.assert_integer"}, {"x"}),
+    &define_function<void(const Tensor&, const TensorLike&, const debugging::MessageOptions&), assert_rank>(
+        {"debugging.assert_rank", "assert_rank"}, {"x", "rank"}),
+    &define_function<void(const Tensor&, const TensorLike&, const debugging::MessageOptions&), assert_rank_at_least>(
+        {"debugging.assert_rank_at_least"}, {"x", "rank"}),
+    &define_function<void(const Tensor&, const std::vector<int64_t>&, const debugging::MessageOptions&),
+                     assert_rank_in>({"debugging.assert_rank_in"}, {"x", "ranks"}),
+    &define_function<void(const Tensor&, const debugging::MessageOptions&), assert_scalar>({"debugging.assert_scalar"},
+                                                                                           {"tensor"}),
+    &define_function<void(const Tensor&, DType, const debugging::MessageOptions&), assert_type>(
+        {"debugging.assert_type"}, {"tensor", "tf_type"}),
+    &define_function<void(const Tensor&, const debugging::MessageOptions&), assert_integer>(
+        {"debugging.assert_integer"}, {"x"}),
 };
 }  // namespace
 

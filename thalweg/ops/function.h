@@ -99,7 +99,9 @@ template <class R> void keep_result(R result, Results& results) {
 
 }  // namespace detail
 
-/// Registers a function under its names; parameters, options and results are read off its C++ type.
+/// Registers a function under its names; parameters, options and results are read off its C++ type, which is written
+/// out where an option may be given by position and the name stands for two functions:
+///   define_function<Tensor(const Tensor&, const ReduceOptions&), reduce_sum>({"reduce_sum"}, {"input_tensor"});
 template <auto F>
 const FunctionDef& define_function(std::initializer_list<const char*> names,
                                    std::initializer_list<const char*> params) {
@@ -122,6 +124,11 @@ const FunctionDef& define_function(std::initializer_list<const char*> names,
     };
     return register_function(std::move(def));
   }(F, names, params);
+}
+template <class Signature, Signature* F>
+const FunctionDef& define_function(std::initializer_list<const char*> names,
+                                   std::initializer_list<const char*> params) {
+  return define_function<F>(names, params);
 }
 
 }  // namespace thalweg

@@ -361,7 +361,8 @@ Tensor nn::embedding_lookup(const TensorLike& params, const TensorLike& ids, con
 namespace {
 const FunctionDef* const functions[] = {
     &define_function<gather>({"gather"}, {"params", "indices"}),
-    &define_function<gather_nd>({"gather_nd"}, {"params", "indices"}),
+    &define_function<Tensor(const TensorLike&, const TensorLike&, const GatherNdOptions&), gather_nd>(
+        {"gather_nd"}, {"params", "indices"}),
     &define_function<nn::embedding_lookup>({"nn.embedding_lookup"}, {"params", "ids"}),
 };
 }  // namespace

@@ -19,6 +19,11 @@ struct GatherNdOptions {
 };
 /// The slices that lists of coordinates name: indices [..., depth] point into the first `depth` dimensions of params.
 THALWEG_API Tensor gather_nd(const TensorLike& params, const TensorLike& indices, const GatherNdOptions& options = {});
+template <As<int64_t> A = int64_t>
+Tensor gather_nd(const TensorLike& params, const TensorLike& indices, const A& batch_dims,
+                 GatherNdOptions options = {}) {
+  return gather_nd(params, indices, with(options, options.batch_dims, batch_dims));
+}
 
 namespace nn {
 

@@ -25,7 +25,7 @@ IndexedSlices without_repeats(const IndexedSlices& s) {
 }
 
 Tensor add_gradients(Tensor&& x, const Tensor& y) {
-  if (x.dtype() == DType::variant) return add_n(std::vector{x, y});
+  if (x.dtype() == DType::variant) return add_n({x, y});
   if (!is_indexed_slices(x) || !is_indexed_slices(y)) return std::move(x) + y;
   const IndexedSlices &a = indexed_slices(x), &b = indexed_slices(y);
   Tensor rows = a.indices, more = b.indices;

@@ -1,6 +1,10 @@
 // The brackets of a tensor: numbers, slices, ellipsis, new axes and scalar tensors make one strided slice.
+#include <algorithm>
+#include <cstring>
+
 #include "thalweg/core/error.h"
 #include "thalweg/core/index.h"
+#include "thalweg/core/thread_state.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/joining.h"
 #include "thalweg/ops/masking.h"
@@ -41,6 +45,40 @@ class Numbers {
       std::string(name_of(index.dtype())) + " tensor of shape " + index.shape().brackets());
 }
 
+/// The part that numbers name, where nobody follows what is computed: a copy of a few elements, or the same memory. The
+/// op costs ten times as much as a few elements do. Undefined: the op has to look at it.
+template <class Number> Tensor part_at(const Tensor& x, size_t count, const Number& number) {
+  constexpr size_t most_copied = 4096;  // a view keeps all of the memory
+  const TensorImpl* p = x.impl();
+  const ThreadState& thread = thread_state;
+  const bool is_plain = p->form == Form::array && p->weak == Weak::strong && !is_object(p->dtype);
+  if (!is_plain || !thread.started || thread.tracer || thread.recorder || thread.device != p->device) return {};
+  const int rank = p->shape.rank(), taken = static_cast<int>(count);
+  if (taken > rank) return {};
+  int64_t offset = 0;
+  for (int axis = 0; axis < taken; ++axis) {
+    const int64_t length = p->shape[axis], i = number(static_cast<size_t>(axis)), at = i < 0 ? i + length : i;
+    if (at < 0 || at >= length) return {};
+    offset = offset * length + at;
+  }
+  Tensor part(TensorImpl::make());
+  TensorImpl* q = part.impl();
+  q->dtype = p->dtype;
+  q->device = p->device;
+  for (int axis = taken; axis < rank; ++axis) q->shape.push_back(p->shape[axis]);
+  const size_t bytes = part.nbytes();
+  std::byte* from = static_cast<std::byte*>(p->data) + static_cast<size_t>(offset) * bytes;
+  if (p->buffer && bytes > most_copied) {
+    q->buffer = p->buffer;
+    q->buffer->retain();
+    q->data = from;
+  } else {
+    q->allocate();
+    std::memcpy(q->data, from, bytes);
+  }
+  return part;
+}
+
 }  // namespace
 
 IndexedPart part_of(std::span<const Index> indices) {
@@ -54,11 +92,11 @@ IndexedPart part_of(std::span<const Index> indices) {
     begin.set(i, 0);
     end.set(i, 0);  // a single index needs no end
     switch (index.kind()) {
-      case Index::number:
+      case Index::Kind::number:
         begin.set(i, index.as_number());
         masks.shrink_axis_mask |= bit;
         break;
-      case Index::slice: {
+      case Index::Kind::slice: {
         const Slice& s = index.as_slice();
         if (s.start) begin.set(i, *s.start);
         else masks.begin_mask |= bit;
@@ -67,13 +105,13 @@ IndexedPart part_of(std::span<const Index> indices) {
         step = s.step;
         break;
       }
-      case Index::newaxis:
+      case Index::Kind::new_axis:
         masks.new_axis_mask |= bit;
         break;
-      case Index::ellipsis:
+      case Index::Kind::dots:
         masks.ellipsis_mask |= bit;
         break;
-      case Index::tensor: {
+      case Index::Kind::tensor: {
         const Tensor& scalar = index.as_tensor();
         if (!is_integer(scalar.dtype()) || scalar.rank() != 0) refuse(scalar);
         begin.set(i, scalar);
@@ -87,13 +125,20 @@ IndexedPart part_of(std::span<const Index> indices) {
 }
 
 Tensor Tensor::index(std::span<const Index> indices) const {
-  if (indices.size() == 1 && indices[0].kind() == Index::tensor && indices[0].as_tensor().dtype() == DType::bool_)
+  if (indices.size() == 1 && indices[0].kind() == Index::Kind::tensor && indices[0].as_tensor().dtype() == DType::bool_)
     return boolean_mask(*this, indices[0].as_tensor());
+  const bool are_numbers = std::ranges::all_of(indices, [](const Index& i) { return i.kind() == Index::Kind::number; });
+  if (are_numbers && !indices.empty()) {
+    if (Tensor found = part_at(*this, indices.size(), [&](size_t i) { return indices[i].as_number(); });
+        found.defined())
+      return found;
+  }
   IndexedPart part = part_of(indices);
   return strided_slice_by(*this, part.begin, part.end, part.strides, part.masks);
 }
 
 Tensor Tensor::operator[](int64_t i) const {
+  if (Tensor found = part_at(*this, 1, [i](size_t) { return i; }); found.defined()) return found;
   const Index only(i);
   return index({&only, 1});
 }

@@ -218,7 +218,7 @@ Tensor stack(const std::vector<Tensor>& values, const StackOptions& options) {
 namespace {
 const FunctionDef* const functions[] = {
     &define_function<concat>({"concat"}, {"values", "axis"}),
-    &define_function<stack>({"stack"}, {"values"}),
+    &define_function<Tensor(const std::vector<Tensor>&, const StackOptions&), stack>({"stack"}, {"values"}),
 };
 }  // namespace
 

@@ -14,5 +14,9 @@ struct StackOptions {
 };
 /// Tensors of one shape along a new axis.
 THALWEG_API Tensor stack(const std::vector<Tensor>& values, const StackOptions& options = {});
+template <As<int64_t> A = int64_t>
+Tensor stack(const std::vector<Tensor>& values, const A& axis, StackOptions options = {}) {
+  return stack(values, with(options, options.axis, axis));
+}
 
 }  // namespace thalweg

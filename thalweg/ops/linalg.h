@@ -98,6 +98,10 @@ struct LstsqOptions {
 };
 /// x that minimises |matrix x - rhs|^2 + l2_regularizer |x|^2.
 THALWEG_API Tensor lstsq(const TensorLike& matrix, const TensorLike& rhs, const LstsqOptions& options = {});
+template <As<double> A = double>
+Tensor lstsq(const TensorLike& matrix, const TensorLike& rhs, const A& l2_regularizer, LstsqOptions options = {}) {
+  return lstsq(matrix, rhs, with(options, options.l2_regularizer, l2_regularizer));
+}
 
 struct LuOptions {
   DType output_idx_type = DType::int32;

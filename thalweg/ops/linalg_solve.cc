@@ -307,7 +307,8 @@ Tensor tridiagonal_matmul(const Tensor& diagonals, const Tensor& rhs, const Trid
 namespace {
 const FunctionDef* const functions[] = {
     &define_function<linalg::triangular_solve>({"linalg.triangular_solve"}, {"matrix", "rhs"}),
-    &define_function<linalg::lstsq>({"linalg.lstsq"}, {"matrix", "rhs"}),
+    &define_function<Tensor(const TensorLike&, const TensorLike&, const linalg::LstsqOptions&), linalg::lstsq>(
+        {"linalg.lstsq"}, {"matrix", "rhs"}),
     &define_function<linalg::tridiagonal_solve>({"linalg.tridiagonal_solve"}, {"diagonals", "rhs"}),
     &define_function<linalg::tridiagonal_matmul>({"linalg.tridiagonal_matmul"}, {"diagonals", "rhs"}),
 };

@@ -251,8 +251,10 @@ Tensor sparse_softmax_cross_entropy_with_logits(const TensorLike& labels, const 
 
 namespace {
 const FunctionDef* const functions[] = {
-    &define_function<nn::softmax>({"nn.softmax", "math.softmax"}, {"logits"}),
-    &define_function<nn::log_softmax>({"nn.log_softmax", "math.log_softmax"}, {"logits"}),
+    &define_function<Tensor(const Tensor&, const nn::SoftmaxOptions&), nn::softmax>({"nn.softmax", "math.softmax"},
+                                                                                    {"logits"}),
+    &define_function<Tensor(const Tensor&, const nn::SoftmaxOptions&), nn::log_softmax>(
+        {"nn.log_softmax", "math.log_softmax"}, {"logits"}),
     &define_function<nn::softmax_cross_entropy_with_logits>({"nn.softmax_cross_entropy_with_logits"},
                                                             {"labels", "logits"}),
     &define_function<nn::sparse_softmax_cross_entropy_with_logits>({"nn.sparse_softmax_cross_entropy_with_logits"},

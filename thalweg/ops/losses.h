@@ -10,8 +10,16 @@ struct SoftmaxOptions {
 };
 /// exp(logits) divided by its sum along an axis.
 THALWEG_API Tensor softmax(const Tensor& logits, const SoftmaxOptions& options = {});
+template <As<std::optional<int64_t>> A = std::optional<int64_t>>
+Tensor softmax(const Tensor& logits, const A& axis, SoftmaxOptions options = {}) {
+  return softmax(logits, with(options, options.axis, axis));
+}
 /// The logarithm of softmax, without overflow.
 THALWEG_API Tensor log_softmax(const Tensor& logits, const SoftmaxOptions& options = {});
+template <As<std::optional<int64_t>> A = std::optional<int64_t>>
+Tensor log_softmax(const Tensor& logits, const A& axis, SoftmaxOptions options = {}) {
+  return log_softmax(logits, with(options, options.axis, axis));
+}
 
 struct CrossEntropyOptions {
   int64_t axis = -1;

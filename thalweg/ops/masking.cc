@@ -62,8 +62,10 @@ Tensor repeat(const TensorLike& input, const TensorLike& repeats, const RepeatOp
 
 namespace {
 const FunctionDef* const functions[] = {
-    &define_function<boolean_mask>({"boolean_mask"}, {"tensor", "mask"}),
-    &define_function<repeat>({"repeat"}, {"input", "repeats"}),
+    &define_function<Tensor(const Tensor&, const Tensor&, const BooleanMaskOptions&), boolean_mask>({"boolean_mask"},
+                                                                                                    {"tensor", "mask"}),
+    &define_function<Tensor(const TensorLike&, const TensorLike&, const RepeatOptions&), repeat>({"repeat"},
+                                                                                                 {"input", "repeats"}),
 };
 }  // namespace
 

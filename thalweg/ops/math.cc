@@ -358,7 +358,7 @@ Tensor negative(const Tensor& x) { return detail::negative(x, 0); }
 Tensor pow(const TensorLike& x, const TensorLike& y) { return apply1(Pow, {x, y}); }
 Tensor maximum(const TensorLike& x, const TensorLike& y) { return apply1(Maximum, {x, y}); }
 Tensor minimum(const TensorLike& x, const TensorLike& y) { return apply1(Minimum, {x, y}); }
-Tensor add_n(std::span<const Tensor> inputs) {
+Tensor add_n(const std::vector<Tensor>& inputs) {
   if (inputs.empty()) throw ValueError("add_n: inputs must be a list of at least one tensor, got an empty one");
   return apply_values(AddN, inputs, {});
 }
@@ -374,7 +374,7 @@ Tensor clip_by_value(const Tensor& t, const TensorLike& clip_value_min, const Te
 }
 Tensor math::squared_difference(const TensorLike& x, const TensorLike& y) { return apply1(SquaredDifference, {x, y}); }
 Tensor math::multiply_no_nan(const TensorLike& x, const TensorLike& y) { return apply1(MulNoNan, {x, y}); }
-Tensor math::accumulate_n(std::span<const Tensor> inputs) { return apply_values(AddN, inputs, {}); }
+Tensor math::accumulate_n(const std::vector<Tensor>& inputs) { return apply_values(AddN, inputs, {}); }
 
 namespace {
 const FunctionDef* const functions[] = {

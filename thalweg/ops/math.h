@@ -1,6 +1,6 @@
 // Arithmetic with broadcasting, and the operators of Tensor.
 #pragma once
-#include <span>
+#include <vector>
 
 #include "thalweg/core/tensor.h"
 
@@ -23,7 +23,7 @@ THALWEG_API Tensor maximum(const TensorLike& x, const TensorLike& y);
 /// The smaller of x and y; NaN where either is.
 THALWEG_API Tensor minimum(const TensorLike& x, const TensorLike& y);
 /// The sum of tensors of one shape.
-THALWEG_API Tensor add_n(std::span<const Tensor> inputs);
+THALWEG_API Tensor add_n(const std::vector<Tensor>& inputs);
 /// t, held between two limits.
 THALWEG_API Tensor clip_by_value(const Tensor& t, const TensorLike& clip_value_min, const TensorLike& clip_value_max);
 
@@ -63,6 +63,12 @@ Tensor operator/(const X& x, const Y& y) {
 inline Tensor operator-(const Tensor& x) { return negative(x); }
 inline Tensor operator-(Tensor&& x) { return detail::negative(x, 1); }
 
+/// x = x + y: the name stands for another tensor then; who holds the old one keeps it. Of variables see Variable.
+inline Tensor& operator+=(Tensor& x, const TensorLike& y) { return x = detail::add(std::move(x), y, 1); }
+inline Tensor& operator-=(Tensor& x, const TensorLike& y) { return x = detail::subtract(std::move(x), y, 1); }
+inline Tensor& operator*=(Tensor& x, const TensorLike& y) { return x = detail::multiply(std::move(x), y, 1); }
+inline Tensor& operator/=(Tensor& x, const TensorLike& y) { return x = detail::divide(x, y); }
+
 namespace math {
 using thalweg::add, thalweg::add_n, thalweg::divide, thalweg::maximum, thalweg::minimum, thalweg::multiply,
     thalweg::negative, thalweg::pow, thalweg::subtract;
@@ -71,7 +77,7 @@ THALWEG_API Tensor squared_difference(const TensorLike& x, const TensorLike& y);
 /// x * y, and 0 where y is 0 even if x is infinite or NaN.
 THALWEG_API Tensor multiply_no_nan(const TensorLike& x, const TensorLike& y);
 /// The sum of tensors of one shape.
-THALWEG_API Tensor accumulate_n(std::span<const Tensor> inputs);
+THALWEG_API Tensor accumulate_n(const std::vector<Tensor>& inputs);
 }  // namespace math
 
 namespace linalg {

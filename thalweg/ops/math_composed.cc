@@ -24,7 +24,7 @@ Tensor scalar_mul(const TensorLike& scalar, const Tensor& x) {
 
 namespace math {
 
-Tensor polyval(std::span<const Tensor> coeffs, const TensorLike& x) {
+Tensor polyval(const std::vector<Tensor>& coeffs, const TensorLike& x) {
   if (coeffs.empty()) return zeros_like(x);
   Tensor at = x.as(coeffs[0].dtype()), value = coeffs[0];
   for (const Tensor& c : coeffs.subspan(1)) value = c + value * at;  // Horner's rule

@@ -12,7 +12,7 @@ THALWEG_API Tensor scalar_mul(const TensorLike& scalar, const Tensor& x);
 namespace math {
 using thalweg::scalar_mul;
 /// The polynomial with these coefficients, the highest power first, at x; 0 without any.
-THALWEG_API Tensor polyval(std::span<const Tensor> coeffs, const TensorLike& x);
+THALWEG_API Tensor polyval(const std::vector<Tensor>& coeffs, const TensorLike& x);
 /// The logarithm of |Beta(x)|, over the last axis: sum(lgamma(x)) - lgamma(sum(x)).
 THALWEG_API Tensor lbeta(const Tensor& x);
 /// Whether each element, in row-major order, is above the one before it.

@@ -195,7 +195,8 @@ const FunctionDef* const functions[] = {
     &define_function<nn::normalize_moments>({"nn.normalize_moments"}, {"counts", "mean_ss", "variance_ss", "shift"}),
     &define_function<nn::batch_normalization>({"nn.batch_normalization"},
                                               {"x", "mean", "variance", "offset", "scale", "variance_epsilon"}),
-    &define_function<nn::local_response_normalization>({"nn.local_response_normalization", "nn.lrn"}, {"input"}),
+    &define_function<Tensor(const Tensor&, const nn::LocalResponseNormalizationOptions&),
+                     nn::local_response_normalization>({"nn.local_response_normalization", "nn.lrn"}, {"input"}),
 };
 }  // namespace
 

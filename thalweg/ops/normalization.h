@@ -64,5 +64,10 @@ struct LocalResponseNormalizationOptions {
 /// input / (bias + alpha * sum of squares of the channels within depth_radius) ^ beta.
 THALWEG_API Tensor local_response_normalization(const Tensor& input,
                                                 const LocalResponseNormalizationOptions& options = {});
+template <As<int64_t> A = int64_t>
+Tensor local_response_normalization(const Tensor& input, const A& depth_radius,
+                                    LocalResponseNormalizationOptions options = {}) {
+  return local_response_normalization(input, with(options, options.depth_radius, depth_radius));
+}
 
 }  // namespace thalweg::nn

@@ -117,10 +117,12 @@ Tensor math::l2_normalize(const TensorLike& x, const L2NormalizeOptions& options
 
 namespace {
 const FunctionDef* const functions[] = {
-    &define_function<norm>({"norm", "linalg.norm"}, {"tensor"}),
-    &define_function<linalg::normalize>({"linalg.normalize"}, {"tensor"}),
+    &define_function<Tensor(const TensorLike&, const NormOptions&), norm>({"norm", "linalg.norm"}, {"tensor"}),
+    &define_function<linalg::NormalizeResult(const TensorLike&, const linalg::NormalizeOptions&), linalg::normalize>(
+        {"linalg.normalize"}, {"tensor"}),
     &define_function<linalg::global_norm>({"linalg.global_norm"}, {"t_list"}),
-    &define_function<math::l2_normalize>({"math.l2_normalize", "nn.l2_normalize", "linalg.l2_normalize"}, {"x"}),
+    &define_function<Tensor(const TensorLike&, const L2NormalizeOptions&), math::l2_normalize>(
+        {"math.l2_normalize", "nn.l2_normalize", "linalg.l2_normalize"}, {"x"}),
 };
 }  // namespace
 

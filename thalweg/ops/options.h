@@ -45,4 +45,18 @@ class Axis {
   bool given_ = false, single_ = false;
 };
 
+/// What may stand for an option of type T by itself, before the others: see docs/decisions/0013. A template that takes
+/// one, `template <As<Axis> A = Axis> Tensor reduce_sum(const Tensor& x, const A& axis, ReduceOptions options = {})`,
+/// gives way to the function with options where both could be meant, and takes lists in braces as T.
+template <class A, class T>
+concept As = std::convertible_to<const A&, T> && !(std::floating_point<A> && std::integral<T>);
+
+/// The options with those that were given by position: `with(options, options.axis, axis)`.
+template <class Options, class T, class A, class... Others>
+const Options& with(Options& options, T& option, const A& value, Others&&... others) {
+  option = value;
+  if constexpr (sizeof...(others) > 0) return with(options, others...);
+  else return options;
+}
+
 }  // namespace thalweg

@@ -299,7 +299,8 @@ Tensor pad(const Tensor& tensor, const TensorLike& paddings, const PadOptions& o
 }
 
 namespace {
-const FunctionDef& function = define_function<pad>({"pad"}, {"tensor", "paddings"});
+const FunctionDef& function =
+    define_function<Tensor(const Tensor&, const TensorLike&, const PadOptions&), pad>({"pad"}, {"tensor", "paddings"});
 }
 
 }  // namespace thalweg

@@ -123,10 +123,10 @@ Tensor pool(const Tensor& input, const std::vector<int64_t>& window_shape, const
 
 namespace {
 const FunctionDef* const functions[] = {
-    &define_function<nn::max_pool>({"nn.max_pool"}, {"input"}),
-    &define_function<nn::max_pool1d>({"nn.max_pool1d"}, {"input"}),
-    &define_function<nn::avg_pool>({"nn.avg_pool"}, {"input"}),
-    &define_function<nn::avg_pool1d>({"nn.avg_pool1d"}, {"input"}),
+    &define_function<Tensor(const Tensor&, const nn::AnyPoolOptions&), nn::max_pool>({"nn.max_pool"}, {"input"}),
+    &define_function<Tensor(const Tensor&, const nn::Pool1DOptions&), nn::max_pool1d>({"nn.max_pool1d"}, {"input"}),
+    &define_function<Tensor(const Tensor&, const nn::AnyPoolOptions&), nn::avg_pool>({"nn.avg_pool"}, {"input"}),
+    &define_function<Tensor(const Tensor&, const nn::Pool1DOptions&), nn::avg_pool1d>({"nn.avg_pool1d"}, {"input"}),
     &define_function<nn::pool>({"nn.pool"}, {"input", "window_shape", "pooling_type"}),
 };
 }  // namespace

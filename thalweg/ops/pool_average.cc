@@ -127,8 +127,8 @@ Tensor avg_pool3d(const Tensor& input, const Pool3DOptions& o) {
 
 namespace {
 const FunctionDef* const functions[] = {
-    &define_function<nn::avg_pool2d>({"nn.avg_pool2d"}, {"input"}),
-    &define_function<nn::avg_pool3d>({"nn.avg_pool3d"}, {"input"}),
+    &define_function<Tensor(const Tensor&, const nn::Pool2DOptions&), nn::avg_pool2d>({"nn.avg_pool2d"}, {"input"}),
+    &define_function<Tensor(const Tensor&, const nn::Pool3DOptions&), nn::avg_pool3d>({"nn.avg_pool3d"}, {"input"}),
 };
 }  // namespace
 

@@ -1,10 +1,13 @@
 // Printing from a traced function: an op with an effect, in program order with the others.
+#include "thalweg/ops/printing.h"
+
 #include <cstdio>
 
 #include "thalweg/core/error.h"
 #include "thalweg/core/warning.h"
 #include "thalweg/ops/infer.h"
 #include "thalweg/ops/op.h"
+#include "thalweg/ops/strings.h"
 
 namespace thalweg {
 namespace {
@@ -48,4 +51,18 @@ const Op& PrintV2 = define_op({
 });
 
 }  // namespace
+
+void print(const std::vector<PrintItem>& items, const PrintOptions& options) {
+  constexpr const char* placeholder = "\x1a{}";  // which no text has
+  std::string text;
+  std::vector<Tensor> tensors;
+  for (const PrintItem& item : items) {
+    if (&item != items.data()) text += options.sep;
+    text += item.tensor().defined() ? placeholder : item.text();
+    if (item.tensor().defined()) tensors.push_back(item.tensor());
+  }
+  Tensor line = strings::format(text, tensors, {.placeholder = placeholder, .summarize = options.summarize});
+  apply(PrintV2, {line}, PrintAttrs{options.output_stream, options.end}, {});
+}
+
 }  // namespace thalweg

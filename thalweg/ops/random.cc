@@ -329,11 +329,13 @@ Tensor poisson(const TensorLike& shape, const TensorLike& lam, const PoissonOpti
 namespace {
 const FunctionDef* const functions[] = {
     &define_function<set_or_drop_seed>({"random.set_seed"}, {"seed"}),
-    &define_function<uniform>({"random.uniform"}, {"shape"}),
-    &define_function<normal>({"random.normal"}, {"shape"}),
-    &define_function<truncated_normal>({"random.truncated_normal"}, {"shape"}),
-    &define_function<shuffle>({"random.shuffle"}, {"value"}),
-    &define_function<categorical>({"random.categorical"}, {"logits", "num_samples"}),
+    &define_function<Tensor(const TensorLike&, const random::UniformOptions&), uniform>({"random.uniform"}, {"shape"}),
+    &define_function<Tensor(const TensorLike&, const random::NormalOptions&), normal>({"random.normal"}, {"shape"}),
+    &define_function<Tensor(const TensorLike&, const random::NormalOptions&), truncated_normal>(
+        {"random.truncated_normal"}, {"shape"}),
+    &define_function<Tensor(const Tensor&, const random::SeedOptions&), shuffle>({"random.shuffle"}, {"value"}),
+    &define_function<Tensor(const Tensor&, const TensorLike&, const random::CategoricalOptions&), categorical>(
+        {"random.categorical"}, {"logits", "num_samples"}),
     &define_function<gamma>({"random.gamma"}, {"shape", "alpha"}),
     &define_function<poisson>({"random.poisson"}, {"shape", "lam"}),
 };

@@ -168,7 +168,7 @@ void Generator::reset_from_key_counter(const TensorLike& key, const TensorLike& 
   variable_->assign(join_key_counter(key, counter, algorithm_));
 }
 
-Tensor Generator::key() const { return state().span<int64_t>().back(); }
+Tensor Generator::key() const { return state()[-1]; }
 
 Generator get_global_generator() {
   GlobalGenerator& shared = global();

@@ -45,7 +45,8 @@ Tensor read_and_skip(const KernelCall& c, uint64_t count) {
   return before;
 }
 PhiloxState draw_stream(const KernelCall& c, int64_t count) {
-  return kernels::generator_stream(read_and_skip(c, static_cast<uint64_t>(count)).data<int64_t>());
+  const Tensor state = read_and_skip(c, static_cast<uint64_t>(count));
+  return kernels::generator_stream(state.data<int64_t>());
 }
 
 // resource and algorithm are scalars, and the shape is a value.

@@ -347,11 +347,17 @@ Tensor stateless_shuffle(const Tensor& value, const TensorLike& seed, const Algo
 
 namespace {
 const FunctionDef* const functions[] = {
-    &define_function<stateless_uniform>({"random.stateless_uniform"}, {"shape", "seed"}),
-    &define_function<stateless_normal>({"random.stateless_normal"}, {"shape", "seed"}),
-    &define_function<stateless_truncated_normal>({"random.stateless_truncated_normal"}, {"shape", "seed"}),
-    &define_function<stateless_categorical>({"random.stateless_categorical"}, {"logits", "num_samples", "seed"}),
-    &define_function<split>({"random.split", "random.experimental.stateless_split"}, {"seed"}),
+    &define_function<Tensor(const TensorLike&, const TensorLike&, const random::StatelessUniformOptions&),
+                     stateless_uniform>({"random.stateless_uniform"}, {"shape", "seed"}),
+    &define_function<Tensor(const TensorLike&, const TensorLike&, const random::StatelessNormalOptions&),
+                     stateless_normal>({"random.stateless_normal"}, {"shape", "seed"}),
+    &define_function<Tensor(const TensorLike&, const TensorLike&, const random::StatelessNormalOptions&),
+                     stateless_truncated_normal>({"random.stateless_truncated_normal"}, {"shape", "seed"}),
+    &define_function<Tensor(const Tensor&, const TensorLike&, const TensorLike&,
+                            const random::StatelessCategoricalOptions&),
+                     stateless_categorical>({"random.stateless_categorical"}, {"logits", "num_samples", "seed"}),
+    &define_function<Tensor(const TensorLike&, const random::SplitOptions&), split>(
+        {"random.split", "random.experimental.stateless_split"}, {"seed"}),
     &define_function<fold_in>({"random.fold_in", "random.experimental.stateless_fold_in"}, {"seed", "data"}),
     &define_function<experimental::stateless_shuffle>({"random.experimental.stateless_shuffle"}, {"value", "seed"}),
 };

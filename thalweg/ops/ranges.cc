@@ -208,7 +208,8 @@ constexpr Tensor (*range_of)(const TensorLike&, const RangeOptions&) = range;
 const FunctionDef* const functions[] = {
     &define_function<range_of>({"range"}, {"start"}),
     &define_function<linspace>({"linspace"}, {"start", "stop", "num"}),
-    &define_function<sequence_mask>({"sequence_mask"}, {"lengths"}),
+    &define_function<Tensor(const TensorLike&, const SequenceMaskOptions&), sequence_mask>({"sequence_mask"},
+                                                                                           {"lengths"}),
 };
 }  // namespace
 

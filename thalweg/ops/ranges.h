@@ -17,5 +17,9 @@ struct SequenceMaskOptions {
 };
 /// [..., maxlen]: true at positions below each length.
 THALWEG_API Tensor sequence_mask(const TensorLike& lengths, const SequenceMaskOptions& options = {});
+template <As<Tensor> A = Tensor>
+Tensor sequence_mask(const TensorLike& lengths, const A& maxlen, SequenceMaskOptions options = {}) {
+  return sequence_mask(lengths, with(options, options.maxlen, maxlen));
+}
 
 }  // namespace thalweg

@@ -387,18 +387,30 @@ Tensor zero_fraction(const Tensor& value) {
 
 namespace {
 const FunctionDef* const functions[] = {
-    &define_function<reduce_sum>({"reduce_sum", "math.reduce_sum"}, {"input_tensor"}),
-    &define_function<reduce_mean>({"reduce_mean", "math.reduce_mean"}, {"input_tensor"}),
-    &define_function<reduce_prod>({"reduce_prod", "math.reduce_prod"}, {"input_tensor"}),
-    &define_function<reduce_max>({"reduce_max", "math.reduce_max"}, {"input_tensor"}),
-    &define_function<reduce_min>({"reduce_min", "math.reduce_min"}, {"input_tensor"}),
-    &define_function<reduce_all>({"reduce_all", "math.reduce_all"}, {"input_tensor"}),
-    &define_function<reduce_any>({"reduce_any", "math.reduce_any"}, {"input_tensor"}),
-    &define_function<reduce_logsumexp>({"reduce_logsumexp", "math.reduce_logsumexp"}, {"input_tensor"}),
-    &define_function<math::reduce_euclidean_norm>({"math.reduce_euclidean_norm"}, {"input_tensor"}),
-    &define_function<math::reduce_variance>({"math.reduce_variance"}, {"input_tensor"}),
-    &define_function<math::reduce_std>({"math.reduce_std"}, {"input_tensor"}),
-    &define_function<math::count_nonzero>({"math.count_nonzero"}, {"input"}),
+    &define_function<Tensor(const Tensor&, const ReduceOptions&), reduce_sum>({"reduce_sum", "math.reduce_sum"},
+                                                                              {"input_tensor"}),
+    &define_function<Tensor(const Tensor&, const ReduceOptions&), reduce_mean>({"reduce_mean", "math.reduce_mean"},
+                                                                               {"input_tensor"}),
+    &define_function<Tensor(const Tensor&, const ReduceOptions&), reduce_prod>({"reduce_prod", "math.reduce_prod"},
+                                                                               {"input_tensor"}),
+    &define_function<Tensor(const Tensor&, const ReduceOptions&), reduce_max>({"reduce_max", "math.reduce_max"},
+                                                                              {"input_tensor"}),
+    &define_function<Tensor(const Tensor&, const ReduceOptions&), reduce_min>({"reduce_min", "math.reduce_min"},
+                                                                              {"input_tensor"}),
+    &define_function<Tensor(const Tensor&, const ReduceOptions&), reduce_all>({"reduce_all", "math.reduce_all"},
+                                                                              {"input_tensor"}),
+    &define_function<Tensor(const Tensor&, const ReduceOptions&), reduce_any>({"reduce_any", "math.reduce_any"},
+                                                                              {"input_tensor"}),
+    &define_function<Tensor(const Tensor&, const ReduceOptions&), reduce_logsumexp>(
+        {"reduce_logsumexp", "math.reduce_logsumexp"}, {"input_tensor"}),
+    &define_function<Tensor(const Tensor&, const ReduceOptions&), math::reduce_euclidean_norm>(
+        {"math.reduce_euclidean_norm"}, {"input_tensor"}),
+    &define_function<Tensor(const Tensor&, const ReduceOptions&), math::reduce_variance>({"math.reduce_variance"},
+                                                                                         {"input_tensor"}),
+    &define_function<Tensor(const Tensor&, const ReduceOptions&), math::reduce_std>({"math.reduce_std"},
+                                                                                    {"input_tensor"}),
+    &define_function<Tensor(const Tensor&, const math::CountNonzeroOptions&), math::count_nonzero>(
+        {"math.count_nonzero"}, {"input"}),
     &define_function<math::zero_fraction>({"math.zero_fraction", "nn.zero_fraction"}, {"value"}),
 };
 }  // namespace

@@ -167,9 +167,10 @@ Tensor math::cumulative_logsumexp(const Tensor& x, const ScanOptions& options) {
 
 namespace {
 const FunctionDef* const functions[] = {
-    &define_function<cumsum>({"cumsum", "math.cumsum"}, {"x"}),
-    &define_function<math::cumprod>({"math.cumprod"}, {"x"}),
-    &define_function<math::cumulative_logsumexp>({"math.cumulative_logsumexp"}, {"x"}),
+    &define_function<Tensor(const Tensor&, const ScanOptions&), cumsum>({"cumsum", "math.cumsum"}, {"x"}),
+    &define_function<Tensor(const Tensor&, const ScanOptions&), math::cumprod>({"math.cumprod"}, {"x"}),
+    &define_function<Tensor(const Tensor&, const ScanOptions&), math::cumulative_logsumexp>(
+        {"math.cumulative_logsumexp"}, {"x"}),
 };
 }  // namespace
 

@@ -341,11 +341,12 @@ const FunctionDef* const functions[] = {
     &define_function<stop_gradient>({"stop_gradient"}, {"input"}),
     &define_function<reshape>({"reshape"}, {"tensor", "shape"}),
     &define_function<expand_dims>({"expand_dims"}, {"input", "axis"}),
-    &define_function<squeeze>({"squeeze"}, {"input"}),
+    &define_function<Tensor(const TensorLike&, const SqueezeOptions&), squeeze>({"squeeze"}, {"input"}),
     &define_function<ensure_shape>({"ensure_shape"}, {"x", "shape"}),
-    &define_function<shape>({"shape"}, {"input"}),
-    &define_function<shape_n>({"shape_n"}, {"input"}),
-    &define_function<size>({"size"}, {"input"}),
+    &define_function<Tensor(const TensorLike&, const ShapeOptions&), shape>({"shape"}, {"input"}),
+    &define_function<std::vector<Tensor>(const std::vector<Tensor>&, const ShapeOptions&), shape_n>({"shape_n"},
+                                                                                                    {"input"}),
+    &define_function<Tensor(const TensorLike&, const ShapeOptions&), size>({"size"}, {"input"}),
     &define_function<rank>({"rank"}, {"input"}),
 };
 }  // namespace

@@ -328,9 +328,10 @@ Tensor math::bucketize(const TensorLike& input, const std::vector<float>& bounda
 
 namespace {
 const FunctionDef* const functions[] = {
-    &define_function<sort>({"sort"}, {"values"}),
-    &define_function<argsort>({"argsort"}, {"values"}),
-    &define_function<searchsorted>({"searchsorted"}, {"sorted_sequence", "values"}),
+    &define_function<Tensor(const TensorLike&, const SortOptions&), sort>({"sort"}, {"values"}),
+    &define_function<Tensor(const TensorLike&, const ArgsortOptions&), argsort>({"argsort"}, {"values"}),
+    &define_function<Tensor(const TensorLike&, const TensorLike&, const SearchsortedOptions&), searchsorted>(
+        {"searchsorted"}, {"sorted_sequence", "values"}),
     &define_function<static_cast<math::TopK (*)(const TensorLike&, const math::TopKOptions&)>(math::top_k)>(
         {"math.top_k", "nn.top_k"}, {"input"}),
     &define_function<math::in_top_k>({"math.in_top_k", "nn.in_top_k"}, {"targets", "predictions", "k"}),

@@ -208,8 +208,9 @@ std::vector<Tensor> split(const Tensor& value, const TensorLike& num_or_size_spl
 
 namespace {
 const FunctionDef* const functions[] = {
-    &define_function<unstack>({"unstack"}, {"value"}),
-    &define_function<split>({"split"}, {"value", "num_or_size_splits"}),
+    &define_function<std::vector<Tensor>(const Tensor&, const UnstackOptions&), unstack>({"unstack"}, {"value"}),
+    &define_function<std::vector<Tensor>(const Tensor&, const TensorLike&, const SplitOptions&), split>(
+        {"split"}, {"value", "num_or_size_splits"}),
 };
 }  // namespace
 

@@ -13,6 +13,10 @@ struct UnstackOptions {
 };
 /// The slices along an axis, without it.
 THALWEG_API std::vector<Tensor> unstack(const Tensor& value, const UnstackOptions& options = {});
+template <As<std::optional<int64_t>> A = std::optional<int64_t>>
+std::vector<Tensor> unstack(const Tensor& value, const A& num, UnstackOptions options = {}) {
+  return unstack(value, with(options, options.num, num));
+}
 
 struct SplitOptions {
   int64_t axis = 0;
@@ -21,5 +25,10 @@ struct SplitOptions {
 /// Equal parts along an axis (a number), or parts of these sizes (a list; one may be -1).
 THALWEG_API std::vector<Tensor> split(const Tensor& value, const TensorLike& num_or_size_splits,
                                       const SplitOptions& options = {});
+template <As<int64_t> A = int64_t>
+std::vector<Tensor> split(const Tensor& value, const TensorLike& num_or_size_splits, const A& axis,
+                          SplitOptions options = {}) {
+  return split(value, num_or_size_splits, with(options, options.axis, axis));
+}
 
 }  // namespace thalweg

@@ -255,11 +255,13 @@ Tensor strip(const TensorLike& input) { return apply1(StringStrip, {input}); }
 
 namespace {
 const FunctionDef* const functions[] = {
-    &define_function<join>({"strings.join"}, {"inputs"}),
-    &define_function<substr>({"strings.substr"}, {"input", "pos", "len"}),
-    &define_function<length>({"strings.length"}, {"input"}),
-    &define_function<lower>({"strings.lower"}, {"input"}),
-    &define_function<upper>({"strings.upper"}, {"input"}),
+    &define_function<Tensor(const std::vector<Tensor>&, const strings::JoinOptions&), join>({"strings.join"},
+                                                                                            {"inputs"}),
+    &define_function<Tensor(const TensorLike&, const TensorLike&, const TensorLike&, const strings::UnitOptions&),
+                     substr>({"strings.substr"}, {"input", "pos", "len"}),
+    &define_function<Tensor(const TensorLike&, const strings::UnitOptions&), length>({"strings.length"}, {"input"}),
+    &define_function<Tensor(const TensorLike&, const strings::EncodingOptions&), lower>({"strings.lower"}, {"input"}),
+    &define_function<Tensor(const TensorLike&, const strings::EncodingOptions&), upper>({"strings.upper"}, {"input"}),
     &define_function<strip>({"strings.strip"}, {"input"}),
 };
 }  // namespace

@@ -171,7 +171,9 @@ Tensor ngrams(const TensorLike& data, const std::vector<int64_t>& ngram_width, c
 }
 
 namespace {
-const FunctionDef& ngrams_function = define_function<ngrams>({"strings.ngrams"}, {"data", "ngram_width"});
+const FunctionDef& ngrams_function =
+    define_function<Tensor(const TensorLike&, const std::vector<int64_t>&, const strings::NgramsOptions&), ngrams>(
+        {"strings.ngrams"}, {"data", "ngram_width"});
 }  // namespace
 
 }  // namespace thalweg::strings

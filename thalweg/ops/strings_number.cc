@@ -252,8 +252,10 @@ Tensor as_string(const TensorLike& input, const AsStringOptions& options) {
 
 namespace {
 const FunctionDef* const functions[] = {
-    &define_function<to_number>({"strings.to_number"}, {"input"}),
-    &define_function<as_string>({"strings.as_string", "as_string"}, {"input"}),
+    &define_function<Tensor(const TensorLike&, const strings::ToNumberOptions&), to_number>({"strings.to_number"},
+                                                                                            {"input"}),
+    &define_function<Tensor(const TensorLike&, const strings::AsStringOptions&), as_string>(
+        {"strings.as_string", "as_string"}, {"input"}),
 };
 }  // namespace
 

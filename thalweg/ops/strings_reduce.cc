@@ -182,8 +182,10 @@ Tensor unsorted_segment_join(const TensorLike& inputs, const TensorLike& segment
 
 namespace {
 const FunctionDef* const functions[] = {
-    &define_function<reduce_join>({"strings.reduce_join"}, {"inputs"}),
-    &define_function<unsorted_segment_join>({"strings.unsorted_segment_join"},
+    &define_function<Tensor(const TensorLike&, const strings::ReduceJoinOptions&), reduce_join>({"strings.reduce_join"},
+                                                                                                {"inputs"}),
+    &define_function<Tensor(const TensorLike&, const TensorLike&, const TensorLike&, const strings::JoinOptions&),
+                     unsorted_segment_join>({"strings.unsorted_segment_join"},
                                             {"inputs", "segment_ids", "num_segments"}),
 };
 }  // namespace

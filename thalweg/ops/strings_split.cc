@@ -158,7 +158,7 @@ Tensor bytes_split(const TensorLike& input) {
 
 namespace {
 const FunctionDef* const functions[] = {
-    &define_function<split>({"strings.split"}, {"input"}),
+    &define_function<Tensor(const TensorLike&, const strings::SplitOptions&), split>({"strings.split"}, {"input"}),
     &define_function<bytes_split>({"strings.bytes_split"}, {"input"}),
 };
 }  // namespace

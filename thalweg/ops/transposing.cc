@@ -133,7 +133,7 @@ Tensor linalg::adjoint(const TensorLike& matrix) { return matrix_transpose(matri
 
 namespace {
 const FunctionDef* const functions[] = {
-    &define_function<transpose>({"transpose"}, {"a"}),
+    &define_function<Tensor(const TensorLike&, const TransposeOptions&), transpose>({"transpose"}, {"a"}),
     &define_function<linalg::matrix_transpose>({"linalg.matrix_transpose"}, {"a"}),
     &define_function<linalg::adjoint>({"linalg.adjoint"}, {"matrix"}),
 };

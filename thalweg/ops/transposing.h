@@ -10,6 +10,9 @@ struct TransposeOptions {
 };
 /// Dimension i of the result is dimension perm[i] of `a`.
 THALWEG_API Tensor transpose(const TensorLike& a, const TransposeOptions& options = {});
+template <As<Axis> A = Axis> Tensor transpose(const TensorLike& a, const A& perm, TransposeOptions options = {}) {
+  return transpose(a, with(options, options.perm, perm));
+}
 
 namespace detail {
 /// The same for a permutation that is a tensor.

@@ -239,9 +239,11 @@ SetDiff setdiff1d(const TensorLike& x, const TensorLike& y, const SetDiffOptions
 
 namespace {
 const FunctionDef* const functions[] = {
-    &define_function<unique>({"unique"}, {"x"}),
-    &define_function<unique_with_counts>({"unique_with_counts"}, {"x"}),
-    &define_function<setdiff1d>({"compat.v1.setdiff1d"}, {"x", "y"}),
+    &define_function<Unique(const TensorLike&, const UniqueOptions&), unique>({"unique"}, {"x"}),
+    &define_function<UniqueWithCounts(const TensorLike&, const UniqueOptions&), unique_with_counts>(
+        {"unique_with_counts"}, {"x"}),
+    &define_function<SetDiff(const TensorLike&, const TensorLike&, const SetDiffOptions&), setdiff1d>(
+        {"compat.v1.setdiff1d"}, {"x", "y"}),
 };
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/autocast.h"
 #include "thalweg/ops/casting.h"
+#include "thalweg/ops/math.h"
 #include "thalweg/ops/variable_ops.h"
 
 namespace thalweg {
@@ -54,6 +55,19 @@ const Variable& Variable::assign_add(const TensorLike& delta) const {
 const Variable& Variable::assign_sub(const TensorLike& delta) const {
   subtract_from_variable(handle(), delta.as(dtype()));
   return *this;
+}
+
+const Variable& Variable::operator*=(const TensorLike& factor) const { return assign(value() * factor.as(dtype())); }
+const Variable& Variable::operator/=(const TensorLike& divisor) const { return assign(value() / divisor.as(dtype())); }
+
+VariableSlice::VariableSlice(Variable variable, std::vector<Index> indices)
+    : Tensor(variable.value().index(indices)), variable_(std::move(variable)), indices_(std::move(indices)) {}
+// The part is read anew: somebody may have changed the variable since.
+const Variable& VariableSlice::assign_add(const TensorLike& delta) const {
+  return assign(variable_.value().index(indices_) + delta.as(dtype()));
+}
+const Variable& VariableSlice::assign_sub(const TensorLike& delta) const {
+  return assign(variable_.value().index(indices_) - delta.as(dtype()));
 }
 
 std::string Variable::str() const {

@@ -19,6 +19,8 @@ struct VariableOptions {
   VariableAggregation aggregation = VariableAggregation::none;
 };
 
+class VariableSlice;
+
 /// A value that changes, shared by its copies: `Variable w(5.0f); w.assign_sub(0.1f * gradient);`. It goes wherever a
 /// tensor goes, as the value it has then; what was read before an assignment keeps its bits. Threads may share it.
 class THALWEG_API Variable {
@@ -61,8 +63,17 @@ class THALWEG_API Variable {
   /// Subtracts from the value.
   const Variable& assign_sub(const TensorLike& delta) const;
 
-  /// Replaces a part, `w.assign_at({0, slice(1, 3)}, 5.0f)`; the value may broadcast to it.
-  const Variable& assign_at(std::initializer_list<Index> indices, const TensorLike& value) const;
+  // `w += delta` and kin assign.
+  const Variable& operator+=(const TensorLike& delta) const { return assign_add(delta); }
+  const Variable& operator-=(const TensorLike& delta) const { return assign_sub(delta); }
+  const Variable& operator*=(const TensorLike& factor) const;
+  const Variable& operator/=(const TensorLike& divisor) const;
+
+  /// Replaces a part, as `w(0, slice(1, 3)).assign(5.0f)` does; the value may broadcast to it.
+  const Variable& assign_at(std::span<const Index> indices, const TensorLike& value) const;
+  const Variable& assign_at(std::initializer_list<Index> indices, const TensorLike& value) const {
+    return assign_at(std::span(indices.begin(), indices.size()), value);
+  }
 
   /// Adds to the rows that the slices name; a row named twice gets both. A bad index changes nothing, here and below.
   const Variable& scatter_add(const IndexedSlices& slices) const;
@@ -95,12 +106,11 @@ class THALWEG_API Variable {
   Tensor sparse_read(const TensorLike& indices) const;
   /// Slices of the value: those that lists of coordinates name, indices [..., depth].
   Tensor gather_nd(const TensorLike& indices) const;
+  /// A part of the value now, which can be assigned to: `w(0)`, `w(all, slice(1, 3)).assign_add(1.0f)`.
   template <class... I>
     requires(std::convertible_to<I, Index> && ...)
-  Tensor operator()(const I&... indices) const {
-    return value()(indices...);
-  }
-  Tensor operator[](int64_t i) const { return value()[i]; }
+  VariableSlice operator()(const I&... indices) const;
+  VariableSlice operator[](int64_t i) const;
 
   /// TensorFlow's text: `<tf.Variable 'Variable:0' shape=() dtype=float32, numpy=5.0>`.
   std::string str() const;
@@ -118,5 +128,35 @@ class THALWEG_API Variable {
 };
 
 THALWEG_API std::ostream& operator<<(std::ostream& out, const Variable& variable);
+
+/// A part of a variable: the tensor that it was when it was asked for, and the place where another one can be put.
+class THALWEG_API VariableSlice : public Tensor {
+ public:
+  VariableSlice(Variable variable, std::vector<Index> indices);
+  /// Puts a value in the place of the part; it may broadcast to it.
+  const Variable& assign(const TensorLike& value) const { return variable_.assign_at(indices_, value); }
+  /// Adds to the part.
+  const Variable& assign_add(const TensorLike& delta) const;
+  /// Subtracts from the part.
+  const Variable& assign_sub(const TensorLike& delta) const;
+  const Variable& operator+=(const TensorLike& delta) const { return assign_add(delta); }
+  const Variable& operator-=(const TensorLike& delta) const { return assign_sub(delta); }
+
+  /// `w(0) = 1.0f` does not compile.
+  template <class T = Tensor> void operator=(const T&) && {
+    static_assert(!std::same_as<T, T>, "a part of a variable is changed, not replaced: write w(0).assign(...)");
+  }
+
+ private:
+  Variable variable_;
+  std::vector<Index> indices_;
+};
+
+template <class... I>
+  requires(std::convertible_to<I, Index> && ...)
+VariableSlice Variable::operator()(const I&... indices) const {
+  return {*this, {Index(indices)...}};
+}
+inline VariableSlice Variable::operator[](int64_t i) const { return {*this, {Index(i)}}; }
 
 }  // namespace thalweg

@@ -313,8 +313,8 @@ const Variable& Variable::scatter_nd_update(const TensorLike& indices, const Ten
   return *this;
 }
 
-const Variable& Variable::assign_at(std::initializer_list<Index> indices, const TensorLike& value) const {
-  IndexedPart part = part_of({indices.begin(), indices.size()});
+const Variable& Variable::assign_at(std::span<const Index> indices, const TensorLike& value) const {
+  IndexedPart part = part_of(indices);
   apply(ResourceStridedSliceAssign,
         std::initializer_list<TensorRef>{handle(), part.begin, part.end, part.strides, value.as(dtype())}, part.masks,
         {});

@@ -42,7 +42,7 @@ ResourceHandle add_variants(const ResourceHandle& x, const ResourceHandle& y) {
   if (auto *own = optional_of(x), *other = optional_of(y); own && other) {
     if (own->components().size() != other->components().size())
       throw InvalidArgumentError("cannot add " + own->describe() + " and " + other->describe());
-    return changed(*own, [&](size_t i, const Tensor& t) { return add_n(std::array{t, other->components()[i]}); });
+    return changed(*own, [&](size_t i, const Tensor& t) { return add_n({t, other->components()[i]}); });
   }
   const TensorListResource &a = list_of(x), &b = list_of(y);
   if (a.element_dtype() != b.element_dtype())
@@ -58,7 +58,7 @@ ResourceHandle add_variants(const ResourceHandle& x, const ResourceHandle& y) {
   const Unobserved unobserved;
   auto sum = std::make_shared<TensorListResource>(a);
   sum->set_element_shape(a.element_shape().merge_with(b.element_shape()));
-  sum->merge(b, [](const Tensor& own, const Tensor& other) { return add_n(std::array{own, other}); });
+  sum->merge(b, [](const Tensor& own, const Tensor& other) { return add_n({own, other}); });
   return sum;
 }
 

@@ -122,7 +122,7 @@ class LayerActivation : public keras::Activation::Interface {
   Tensor call(const Tensor& x) override { return layer_(x); }
   std::string class_name() const override { return layer_.class_name(); }
   Value get_config() const override { return layer_.get_config(); }
-  Value build_config() const override { return layer_.get()->build_config(); }
+  Value build_config() const override { return layer_.object().build_config(); }
 
  private:
   Layer layer_;

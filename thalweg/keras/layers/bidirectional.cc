@@ -18,11 +18,11 @@ namespace {
 
 /// A flag of the struct behind a layer; false where it has none.
 bool has(const Layer& layer, const char* flag) {
-  Flag* found = layer.get()->member<Flag>(flag);
+  Flag* found = layer.object().member<Flag>(flag);
   return found && *found;
 }
 bool is_recurrent(const Layer& layer) {
-  return layer.defined() && layer.get()->member<Flag>("go_backwards") && layer.get()->member<Flag>("return_state");
+  return layer.defined() && layer.object().member<Flag>("go_backwards") && layer.object().member<Flag>("return_state");
 }
 
 /// Another layer like this one, which may go the other way.
@@ -34,7 +34,7 @@ Layer copy_of(const LayerPattern& pattern, const std::string& prefix, bool other
   config.set("name", prefix + layer.name());
   Layer made = Layer::from_config(layer.class_name(), config);
   // Outputs of the two directions meet step by step: one that does not count must not bring along another step's.
-  if (Flag* zero = made.get()->member<Flag>("zero_output_for_mask")) *zero = Flag(has(layer, "return_sequences"));
+  if (Flag* zero = made.object().member<Flag>("zero_output_for_mask")) *zero = Flag(has(layer, "return_sequences"));
   return made;
 }
 

@@ -28,6 +28,10 @@ struct DenseOptions {
 };
 /// activation(x * kernel + bias), along the last axis.
 THALWEG_API Layer Dense(int64_t units, const DenseOptions& options = {});
+template <As<keras::Activation> A = keras::Activation>
+Layer Dense(int64_t units, const A& activation, DenseOptions options = {}) {
+  return Dense(units, with(options, options.activation, activation));
+}
 
 struct EinsumDenseOptions {
   keras::Activation activation = {};
@@ -73,6 +77,9 @@ struct MaskingOptions {
 };
 /// Masks the time steps all of whose values are `mask_value`, and sets them to 0.
 THALWEG_API Layer Masking(const MaskingOptions& options = {});
+template <As<double> A = double> Layer Masking(const A& mask_value, MaskingOptions options = {}) {
+  return Masking(with(options, options.mask_value, mask_value));
+}
 
 /// The inputs as they are.
 THALWEG_API Layer Identity(const PlainOptions& options = {});
@@ -99,13 +106,26 @@ struct LambdaOptions {
 /// A function as a layer: `Lambda([](const Nest& x, const CallArgs&) { return Nest(square(x.tensor())); })`. It keeps
 /// no weights, and a configuration cannot hold it: write a struct with `call` for that.
 THALWEG_API Layer Lambda(const LambdaFunction& function, const LambdaOptions& options = {});
-/// The same for a function from tensor to tensor: `Lambda([](const Tensor& x) { return square(x); })`.
+namespace detail {
+/// How many tensors a function takes one by one: 0 where it takes none so.
+template <class F> consteval size_t count_tensors() {
+  using T = const Tensor&;
+  if constexpr (std::is_invocable_r_v<Tensor, F&, T>) return 1;
+  else if constexpr (std::is_invocable_r_v<Tensor, F&, T, T>) return 2;
+  else if constexpr (std::is_invocable_r_v<Tensor, F&, T, T, T>) return 3;
+  else return 0;
+}
+}  // namespace detail
+/// The same for a function from tensor to tensor, `Lambda([](const Tensor& x) { return square(x); })`, or of two or
+/// three tensors, which the layer takes in a list: `Lambda([](const Tensor& a, const Tensor& b) { return a - b; })`.
 template <class F>
-  requires(std::is_invocable_r_v<Tensor, F&, const Tensor&>)
+  requires(detail::count_tensors<F>() > 0)
 Layer Lambda(F function, const LambdaOptions& options = {}) {
-  return Lambda(
-      LambdaFunction([function](const Nest& x, const CallArgs&) mutable { return Nest(function(x.tensor())); }),
-      options);
+  return Lambda(LambdaFunction([function](const Nest& x, const CallArgs&) mutable {
+                  if constexpr (detail::count_tensors<F>() == 1) return Nest(function(x.tensor()));
+                  else return Nest(std::apply(function, x.as<std::array<Tensor, detail::count_tensors<F>()>>()));
+                }),
+                options);
 }
 
 }  // namespace thalweg::keras::layers

@@ -33,7 +33,14 @@ struct ConcatenateOptions {
 };
 /// The inputs one after the other along an axis.
 THALWEG_API Layer Concatenate(const ConcatenateOptions& options = {});
+template <As<int64_t> A = int64_t> Layer Concatenate(const A& axis, ConcatenateOptions options = {}) {
+  return Concatenate(with(options, options.axis, axis));
+}
 THALWEG_API Tensor concatenate(const Nest& inputs, const ConcatenateOptions& options = {});
+template <As<int64_t> A = int64_t>
+Tensor concatenate(const Nest& inputs, const A& axis, ConcatenateOptions options = {}) {
+  return concatenate(inputs, with(options, options.axis, axis));
+}
 
 /// Along which axes two tensors meet: one for both, or one for each.
 struct DotAxes {

@@ -38,23 +38,23 @@ struct StackedRNNCellsLayer {
   void check() const {
     if (cells.empty()) throw ValueError("StackedRNNCells: there are no cells");
     for (const Layer& cell : cells)
-      if (!cell.get()->is_cell())
+      if (!cell.object().is_cell())
         throw ValueError("All cells must have a `state_size` attribute. Received cell without a `state_size`: " +
                          cell.name());
   }
   std::vector<Shape> state_size() const {
     std::vector<Shape> sizes;
     for (const Layer& cell : cells)
-      for (const Shape& size : cell.get()->state_size()) sizes.push_back(size);
+      for (const Shape& size : cell.object().state_size()) sizes.push_back(size);
     return sizes;
   }
   std::vector<Shape> output_size() const {
-    return cells.empty() ? std::vector<Shape>() : cells.back().get()->output_size();
+    return cells.empty() ? std::vector<Shape>() : cells.back().object().output_size();
   }
   std::vector<Tensor> get_initial_state(const Tensor& inputs, const Tensor& batch_size, DType state_dtype) const {
     std::vector<Tensor> states;
     for (const Layer& cell : cells)
-      for (const Tensor& state : cell.get()->get_initial_state(inputs, batch_size, state_dtype))
+      for (const Tensor& state : cell.object().get_initial_state(inputs, batch_size, state_dtype))
         states.push_back(state);
     return states;
   }
@@ -66,7 +66,7 @@ struct StackedRNNCellsLayer {
       keras::detail::CallContext context(*cell.get(), {});
       keras::detail::build_if_needed(*cell.get(), step.map([&](const Tensor& t) { return of_cell(t.shape()); }));
       std::vector<Nest> outputs;
-      for (const Shape& size : cell.get()->output_size()) outputs.emplace_back(of_cell(batch.concatenate(size)));
+      for (const Shape& size : cell.object().output_size()) outputs.emplace_back(of_cell(batch.concatenate(size)));
       step = outputs.size() == 1 ? outputs[0] : Nest::tuple(std::move(outputs));
     }
   }
@@ -75,7 +75,7 @@ struct StackedRNNCellsLayer {
     auto next = before.begin();
     Nest output = x;
     for (const Layer& cell : cells) {
-      const auto count = static_cast<std::ptrdiff_t>(cell.get()->state_size().size());
+      const auto count = static_cast<std::ptrdiff_t>(cell.object().state_size().size());
       if (before.end() - next < count) throw ValueError("StackedRNNCells: there are fewer states than the cells take");
       auto [made, of_cell] = RNNCell(cell).step(output, Nest::of(std::vector<Tensor>(next, next + count)),
                                                 {.training = args.training, .constants = args.constants});
@@ -94,7 +94,7 @@ struct RNNLayer {
   KeptStates states = {};
 
   void check() const {
-    if (!cell.defined() || !cell.get()->is_cell())
+    if (!cell.defined() || !cell.object().is_cell())
       throw ValueError(
           "The RNN cell should have a `state_size` attribute (tuple of integers, one integer per RNN state). Received: "
           "cell=" +
@@ -102,7 +102,7 @@ struct RNNLayer {
   }
   void build(const Nest& inputs) {
     build_cell(cell, inputs, options.time_major);
-    if (cell.as<StackedRNNCellsLayer>()) cell.get()->built_shapes.clear();  // not in Keras's configuration
+    if (cell.as<StackedRNNCellsLayer>()) cell.object().built_shapes.clear();  // not in Keras's configuration
   }
   Nest call(const Nest& inputs, const CallArgs& args) {
     Nest result = run_layer(cell, settings_of(options), states, inputs, args);
@@ -113,7 +113,7 @@ struct RNNLayer {
     std::vector<Nest> all = {result[0]};
     auto next = result.items().begin() + 1;
     for (const Layer& one : cell.as<StackedRNNCellsLayer>()->cells) {
-      const auto count = static_cast<std::ptrdiff_t>(one.get()->state_size().size());
+      const auto count = static_cast<std::ptrdiff_t>(one.object().state_size().size());
       std::vector<Nest> states_of_cell(next, next + count);
       all.push_back(count == 1 ? states_of_cell[0] : Nest::list(std::move(states_of_cell)));
       next += count;
@@ -121,7 +121,7 @@ struct RNNLayer {
     return Nest::list(std::move(all));
   }
   Nest compute_mask(const Nest&, const Nest& mask) {
-    return sequence_mask(mask, settings_of(options), cell.get()->state_size().size());
+    return sequence_mask(mask, settings_of(options), cell.object().state_size().size());
   }
   void reset_states() { states.reset(); }
   void complete_config(Value& config) const {

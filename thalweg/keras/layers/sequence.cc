@@ -36,7 +36,7 @@ thread_local Dropped* Dropped::innermost = nullptr;
 
 bool drops(const Layer& cell) {
   for (const char* name : {"dropout", "recurrent_dropout"})
-    if (auto* rate = cell.get()->member<double>(name); rate && *rate > 0) return true;
+    if (auto* rate = cell.object().member<double>(name); rate && *rate > 0) return true;
   for (const Layer& inner : cell.layers())
     if (drops(inner)) return true;
   return false;
@@ -150,7 +150,7 @@ Nest run_layer(const RNNCell& cell, const SequenceSettings& settings, KeptStates
   Tensor batch = first.shape()[1] < 0 ? shape(first)(1) : Tensor(first.shape()[1]);
   const bool is_given = !states.empty();
   std::vector<Tensor> zero_states;
-  if (!is_given) zero_states = cell.get()->get_initial_state(given.flatten()[0], batch, cell.compute_dtype());
+  if (!is_given) zero_states = cell.object().get_initial_state(given.flatten()[0], batch, cell.compute_dtype());
   if (is_given) {
     bool fits = states.size() == sizes.size();
     for (size_t i = 0; fits && i < states.size(); ++i) {
@@ -184,7 +184,7 @@ Nest run_layer(const RNNCell& cell, const SequenceSettings& settings, KeptStates
         whole(settings.go_backwards ? reverse(first, Tensor(std::vector<int32_t>{0})) : first, states, mask.defined());
   if (!result) {
     std::vector<Tensor> zero_outputs;
-    for (const Shape& output : cell.get()->output_size()) {
+    for (const Shape& output : cell.object().output_size()) {
       const size_t i = zero_outputs.size();
       zero_outputs.push_back(i < states.size() && output == sizes[i]
                                  ? zeros_like(states[i])

@@ -28,7 +28,7 @@ struct SpectralNormalizationLayer {
   void build(const Shape& input) {
     if (!layer.built()) {
       layer.build(input);
-      layer.get()->built_shapes.clear();  // Keras does not write them either
+      layer.object().built_shapes.clear();  // Keras does not write them either
     }
     const Variable weight = kernel();
     vector_u = add_weight(

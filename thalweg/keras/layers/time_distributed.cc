@@ -56,7 +56,7 @@ struct TimeDistributedLayer {
     // The weights are called after this layer.
     keras::detail::CallContext context(*layer.get(), {}, false);
     keras::detail::build_if_needed(*layer.get(), inputs.pack(steps));
-    if (!keeps_shape()) layer.get()->built_shapes.clear();
+    if (!keeps_shape()) layer.object().built_shapes.clear();
   }
   /// As in Keras, where it depends on the class whether a layer that is built by hand remembers its shape: most of
   /// those with weights do not.
@@ -73,7 +73,7 @@ struct TimeDistributedLayer {
     const Tensor first = inputs.flatten().at(0);
     CallArgs inner{.training = args.training};
     if (args.mask.is_tensor()) inner.mask = merge_time(args.mask.tensor());
-    if (Flag* stateful = layer.get()->member<Flag>("stateful"); stateful && *stateful && inputs.is_tensor())
+    if (Flag* stateful = layer.object().member<Flag>("stateful"); stateful && *stateful && inputs.is_tensor())
       return step_by_step(first, inner);
     return layer.invoke(inputs.map(merge_time), inner).map([&](const Tensor& t) { return part_time(t, first); });
   }
