@@ -18,9 +18,6 @@ struct EarlyStoppingOptions {
 };
 /// Ends training when what it monitors improves no more. Its state: wait, stopped_epoch, best_epoch, best.
 THALWEG_API Callback EarlyStopping(const EarlyStoppingOptions& options = {});
-template <As<std::string> A = std::string> Callback EarlyStopping(const A& monitor, EarlyStoppingOptions options = {}) {
-  return EarlyStopping(with(options, options.monitor, monitor));
-}
 
 struct ReduceLROnPlateauOptions {
   std::string monitor = "val_loss";
@@ -35,10 +32,6 @@ struct ReduceLROnPlateauOptions {
 /// Multiplies the learning rate by a factor when what it monitors improves no more. Its state: wait, best,
 /// cooldown_counter.
 THALWEG_API Callback ReduceLROnPlateau(const ReduceLROnPlateauOptions& options = {});
-template <As<std::string> A = std::string>
-Callback ReduceLROnPlateau(const A& monitor, ReduceLROnPlateauOptions options = {}) {
-  return ReduceLROnPlateau(with(options, options.monitor, monitor));
-}
 
 /// The learning rate of an epoch, which is counted from zero: a function of the epoch, or of epoch and present rate.
 class RateFunction {
@@ -61,10 +54,6 @@ struct LearningRateSchedulerOptions {
 };
 /// Sets the learning rate at the beginning of every epoch.
 THALWEG_API Callback LearningRateScheduler(RateFunction schedule, const LearningRateSchedulerOptions& options = {});
-template <As<int64_t> A = int64_t>
-Callback LearningRateScheduler(RateFunction schedule, const A& verbose, LearningRateSchedulerOptions options = {}) {
-  return LearningRateScheduler(schedule, with(options, options.verbose, verbose));
-}
 
 struct CSVLoggerOptions {
   std::string separator = ",";
@@ -72,10 +61,6 @@ struct CSVLoggerOptions {
 };
 /// Writes a line for each epoch to a file.
 THALWEG_API Callback CSVLogger(const std::string& filename, const CSVLoggerOptions& options = {});
-template <As<std::string> A = std::string>
-Callback CSVLogger(const std::string& filename, const A& separator, CSVLoggerOptions options = {}) {
-  return CSVLogger(filename, with(options, options.separator, separator));
-}
 
 /// Ends training when the loss of a batch is no finite number.
 THALWEG_API Callback TerminateOnNaN();
@@ -87,5 +72,22 @@ struct LambdaCallbackOptions {
 };
 /// A callback of functions.
 THALWEG_API Callback LambdaCallback(const LambdaCallbackOptions& options);
+
+// The same with an option by position (docs/decisions/0013).
+template <As<std::string> A = std::string> Callback EarlyStopping(const A& monitor, EarlyStoppingOptions options = {}) {
+  return EarlyStopping(with(options, options.monitor, monitor));
+}
+template <As<std::string> A = std::string>
+Callback ReduceLROnPlateau(const A& monitor, ReduceLROnPlateauOptions options = {}) {
+  return ReduceLROnPlateau(with(options, options.monitor, monitor));
+}
+template <As<int64_t> A = int64_t>
+Callback LearningRateScheduler(RateFunction schedule, const A& verbose, LearningRateSchedulerOptions options = {}) {
+  return LearningRateScheduler(schedule, with(options, options.verbose, verbose));
+}
+template <As<std::string> A = std::string>
+Callback CSVLogger(const std::string& filename, const A& separator, CSVLoggerOptions options = {}) {
+  return CSVLogger(filename, with(options, options.separator, separator));
+}
 
 }  // namespace thalweg::keras::callbacks

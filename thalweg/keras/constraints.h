@@ -10,9 +10,6 @@ struct MaxNormOptions {
 };
 /// Scales down what has a larger norm.
 THALWEG_API Constraint MaxNorm(const MaxNormOptions& options = {});
-template <As<double> A = double> Constraint MaxNorm(const A& max_value, MaxNormOptions options = {}) {
-  return MaxNorm(with(options, options.max_value, max_value));
-}
 
 struct MinMaxNormOptions {
   double min_value = 0, max_value = 1;
@@ -21,10 +18,6 @@ struct MinMaxNormOptions {
 };
 /// Scales norms to between two values.
 THALWEG_API Constraint MinMaxNorm(const MinMaxNormOptions& options = {});
-template <As<double> A = double, As<double> B = double>
-Constraint MinMaxNorm(const A& min_value, const B& max_value, MinMaxNormOptions options = {}) {
-  return MinMaxNorm(with(options, options.min_value, min_value, options.max_value, max_value));
-}
 
 /// Negative values become zero.
 THALWEG_API Constraint NonNeg();
@@ -34,11 +27,20 @@ struct UnitNormOptions {
 };
 /// Scales norms to 1.
 THALWEG_API Constraint UnitNorm(const UnitNormOptions& options = {});
-template <As<Axis> A = Axis> Constraint UnitNorm(const A& axis, UnitNormOptions options = {}) {
-  return UnitNorm(with(options, options.axis, axis));
-}
 
 /// Makes the filters of [height, width, inputs, outputs] the same all around their middle; they must be square.
 THALWEG_API Constraint RadialConstraint();
+
+// The same with an option by position (docs/decisions/0013).
+template <As<double> A = double> Constraint MaxNorm(const A& max_value, MaxNormOptions options = {}) {
+  return MaxNorm(with(options, options.max_value, max_value));
+}
+template <As<double> A = double, As<double> B = double>
+Constraint MinMaxNorm(const A& min_value, const B& max_value, MinMaxNormOptions options = {}) {
+  return MinMaxNorm(with(options, options.min_value, min_value, options.max_value, max_value));
+}
+template <As<Axis> A = Axis> Constraint UnitNorm(const A& axis, UnitNormOptions options = {}) {
+  return UnitNorm(with(options, options.axis, axis));
+}
 
 }  // namespace thalweg::keras::constraints

@@ -17,9 +17,6 @@ struct IdentityOptions {
 };
 /// A matrix with the gain on its diagonal.
 THALWEG_API Initializer Identity(const IdentityOptions& options = {});
-template <As<double> A = double> Initializer Identity(const A& gain, IdentityOptions options = {}) {
-  return Identity(with(options, options.gain, gain));
-}
 
 struct RandomNormalOptions {
   double mean = 0, stddev = 0.05;
@@ -27,16 +24,8 @@ struct RandomNormalOptions {
 };
 /// Normal.
 THALWEG_API Initializer RandomNormal(const RandomNormalOptions& options = {});
-template <As<double> A = double, As<double> B = double>
-Initializer RandomNormal(const A& mean, const B& stddev, RandomNormalOptions options = {}) {
-  return RandomNormal(with(options, options.mean, mean, options.stddev, stddev));
-}
 /// Normal, drawn again until it lies within two standard deviations of the mean.
 THALWEG_API Initializer TruncatedNormal(const RandomNormalOptions& options = {});
-template <As<double> A = double, As<double> B = double>
-Initializer TruncatedNormal(const A& mean, const B& stddev, RandomNormalOptions options = {}) {
-  return TruncatedNormal(with(options, options.mean, mean, options.stddev, stddev));
-}
 
 struct RandomUniformOptions {
   double minval = -0.05, maxval = 0.05;
@@ -44,10 +33,6 @@ struct RandomUniformOptions {
 };
 /// Uniform in [minval, maxval), real numbers or integers.
 THALWEG_API Initializer RandomUniform(const RandomUniformOptions& options = {});
-template <As<double> A = double, As<double> B = double>
-Initializer RandomUniform(const A& minval, const B& maxval, RandomUniformOptions options = {}) {
-  return RandomUniform(with(options, options.minval, minval, options.maxval, maxval));
-}
 
 struct OrthogonalOptions {
   double gain = 1;
@@ -55,9 +40,6 @@ struct OrthogonalOptions {
 };
 /// A random matrix with orthogonal rows or columns, times the gain; dimensions but the last count as one.
 THALWEG_API Initializer Orthogonal(const OrthogonalOptions& options = {});
-template <As<double> A = double> Initializer Orthogonal(const A& gain, OrthogonalOptions options = {}) {
-  return Orthogonal(with(options, options.gain, gain));
-}
 
 struct VarianceScalingOptions {
   double scale = 1;
@@ -67,45 +49,65 @@ struct VarianceScalingOptions {
 };
 /// Random with variance scale / n, n being the number of inputs, of outputs, or their mean.
 THALWEG_API Initializer VarianceScaling(const VarianceScalingOptions& options = {});
-template <As<double> A = double> Initializer VarianceScaling(const A& scale, VarianceScalingOptions options = {}) {
-  return VarianceScaling(with(options, options.scale, scale));
-}
 
 struct SeedOptions {
   std::optional<int64_t> seed = {};
 };
 /// VarianceScaling by fan_avg, uniform; also called Xavier's.
 THALWEG_API Initializer GlorotUniform(const SeedOptions& options = {});
+/// VarianceScaling by fan_avg, truncated normal; also called Xavier's.
+THALWEG_API Initializer GlorotNormal(const SeedOptions& options = {});
+/// VarianceScaling of 2 by fan_in, uniform.
+THALWEG_API Initializer HeUniform(const SeedOptions& options = {});
+/// VarianceScaling of 2 by fan_in, truncated normal.
+THALWEG_API Initializer HeNormal(const SeedOptions& options = {});
+/// VarianceScaling by fan_in, uniform.
+THALWEG_API Initializer LecunUniform(const SeedOptions& options = {});
+/// VarianceScaling by fan_in, truncated normal.
+THALWEG_API Initializer LecunNormal(const SeedOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
+template <As<double> A = double> Initializer Identity(const A& gain, IdentityOptions options = {}) {
+  return Identity(with(options, options.gain, gain));
+}
+template <As<double> A = double, As<double> B = double>
+Initializer RandomNormal(const A& mean, const B& stddev, RandomNormalOptions options = {}) {
+  return RandomNormal(with(options, options.mean, mean, options.stddev, stddev));
+}
+template <As<double> A = double, As<double> B = double>
+Initializer TruncatedNormal(const A& mean, const B& stddev, RandomNormalOptions options = {}) {
+  return TruncatedNormal(with(options, options.mean, mean, options.stddev, stddev));
+}
+template <As<double> A = double, As<double> B = double>
+Initializer RandomUniform(const A& minval, const B& maxval, RandomUniformOptions options = {}) {
+  return RandomUniform(with(options, options.minval, minval, options.maxval, maxval));
+}
+template <As<double> A = double> Initializer Orthogonal(const A& gain, OrthogonalOptions options = {}) {
+  return Orthogonal(with(options, options.gain, gain));
+}
+template <As<double> A = double> Initializer VarianceScaling(const A& scale, VarianceScalingOptions options = {}) {
+  return VarianceScaling(with(options, options.scale, scale));
+}
 template <As<std::optional<int64_t>> A = std::optional<int64_t>>
 Initializer GlorotUniform(const A& seed, SeedOptions options = {}) {
   return GlorotUniform(with(options, options.seed, seed));
 }
-/// VarianceScaling by fan_avg, truncated normal; also called Xavier's.
-THALWEG_API Initializer GlorotNormal(const SeedOptions& options = {});
 template <As<std::optional<int64_t>> A = std::optional<int64_t>>
 Initializer GlorotNormal(const A& seed, SeedOptions options = {}) {
   return GlorotNormal(with(options, options.seed, seed));
 }
-/// VarianceScaling of 2 by fan_in, uniform.
-THALWEG_API Initializer HeUniform(const SeedOptions& options = {});
 template <As<std::optional<int64_t>> A = std::optional<int64_t>>
 Initializer HeUniform(const A& seed, SeedOptions options = {}) {
   return HeUniform(with(options, options.seed, seed));
 }
-/// VarianceScaling of 2 by fan_in, truncated normal.
-THALWEG_API Initializer HeNormal(const SeedOptions& options = {});
 template <As<std::optional<int64_t>> A = std::optional<int64_t>>
 Initializer HeNormal(const A& seed, SeedOptions options = {}) {
   return HeNormal(with(options, options.seed, seed));
 }
-/// VarianceScaling by fan_in, uniform.
-THALWEG_API Initializer LecunUniform(const SeedOptions& options = {});
 template <As<std::optional<int64_t>> A = std::optional<int64_t>>
 Initializer LecunUniform(const A& seed, SeedOptions options = {}) {
   return LecunUniform(with(options, options.seed, seed));
 }
-/// VarianceScaling by fan_in, truncated normal.
-THALWEG_API Initializer LecunNormal(const SeedOptions& options = {});
 template <As<std::optional<int64_t>> A = std::optional<int64_t>>
 Initializer LecunNormal(const A& seed, SeedOptions options = {}) {
   return LecunNormal(with(options, options.seed, seed));

@@ -53,9 +53,6 @@ struct HuberOptions {
 };
 /// The mean over the batch of `huber`.
 THALWEG_API Loss Huber(const HuberOptions& options = {});
-template <As<double> A = double> Loss Huber(const A& delta, HuberOptions options = {}) {
-  return Huber(with(options, options.delta, delta));
-}
 
 /// The mean of log(cosh(y_pred - y_true)) over the last axis.
 THALWEG_API Tensor log_cosh(const Tensor& y_true, const Tensor& y_pred);
@@ -79,9 +76,6 @@ struct CosineSimilarityOptions {
 };
 /// The mean over the batch of `cosine_similarity`.
 THALWEG_API Loss CosineSimilarity(const CosineSimilarityOptions& options = {});
-template <As<int64_t> A = int64_t> Loss CosineSimilarity(const A& axis, CosineSimilarityOptions options = {}) {
-  return CosineSimilarity(with(options, options.axis, axis));
-}
 
 /// The mean of y_pred - y_true log(y_pred) over the last axis.
 THALWEG_API Tensor poisson(const Tensor& y_true, const Tensor& y_pred);
@@ -226,5 +220,13 @@ struct SparseCategoricalCrossentropyOptions {
 };
 /// The mean over the batch of `sparse_categorical_crossentropy`.
 THALWEG_API Loss SparseCategoricalCrossentropy(const SparseCategoricalCrossentropyOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
+template <As<double> A = double> Loss Huber(const A& delta, HuberOptions options = {}) {
+  return Huber(with(options, options.delta, delta));
+}
+template <As<int64_t> A = int64_t> Loss CosineSimilarity(const A& axis, CosineSimilarityOptions options = {}) {
+  return CosineSimilarity(with(options, options.axis, axis));
+}
 
 }  // namespace thalweg::keras::losses

@@ -20,9 +20,6 @@ struct MeanOptions {
 };
 /// The mean of values, by weight where weights are given.
 THALWEG_API Metric Mean(const MeanOptions& options = {});
-template <As<std::string> A = std::string> Metric Mean(const A& name, MeanOptions options = {}) {
-  return Mean(with(options, options.name, name));
-}
 
 struct SumOptions {
   std::string name = "sum";
@@ -30,9 +27,6 @@ struct SumOptions {
 };
 /// The sum of values, each times its weight where weights are given.
 THALWEG_API Metric Sum(const SumOptions& options = {});
-template <As<std::string> A = std::string> Metric Sum(const A& name, SumOptions options = {}) {
-  return Sum(with(options, options.name, name));
-}
 
 struct MeanTensorOptions {
   std::string name = "mean_tensor";
@@ -41,9 +35,6 @@ struct MeanTensorOptions {
 };
 /// The mean of tensors of one shape, element by element.
 THALWEG_API Metric MeanTensor(const MeanTensorOptions& options = {});
-template <As<std::string> A = std::string> Metric MeanTensor(const A& name, MeanTensorOptions options = {}) {
-  return MeanTensor(with(options, options.name, name));
-}
 
 // Regression.
 
@@ -53,10 +44,6 @@ struct MeanSquaredErrorOptions {
 };
 /// The mean of the squared errors.
 THALWEG_API Metric MeanSquaredError(const MeanSquaredErrorOptions& options = {});
-template <As<std::string> A = std::string>
-Metric MeanSquaredError(const A& name, MeanSquaredErrorOptions options = {}) {
-  return MeanSquaredError(with(options, options.name, name));
-}
 
 struct RootMeanSquaredErrorOptions {
   std::string name = "root_mean_squared_error";
@@ -64,10 +51,6 @@ struct RootMeanSquaredErrorOptions {
 };
 /// The root of the mean of the squared errors.
 THALWEG_API Metric RootMeanSquaredError(const RootMeanSquaredErrorOptions& options = {});
-template <As<std::string> A = std::string>
-Metric RootMeanSquaredError(const A& name, RootMeanSquaredErrorOptions options = {}) {
-  return RootMeanSquaredError(with(options, options.name, name));
-}
 
 struct MeanAbsoluteErrorOptions {
   std::string name = "mean_absolute_error";
@@ -75,10 +58,6 @@ struct MeanAbsoluteErrorOptions {
 };
 /// The mean of the absolute errors.
 THALWEG_API Metric MeanAbsoluteError(const MeanAbsoluteErrorOptions& options = {});
-template <As<std::string> A = std::string>
-Metric MeanAbsoluteError(const A& name, MeanAbsoluteErrorOptions options = {}) {
-  return MeanAbsoluteError(with(options, options.name, name));
-}
 
 struct MeanAbsolutePercentageErrorOptions {
   std::string name = "mean_absolute_percentage_error";
@@ -86,10 +65,6 @@ struct MeanAbsolutePercentageErrorOptions {
 };
 /// The mean of the absolute errors in percent of the labels.
 THALWEG_API Metric MeanAbsolutePercentageError(const MeanAbsolutePercentageErrorOptions& options = {});
-template <As<std::string> A = std::string>
-Metric MeanAbsolutePercentageError(const A& name, MeanAbsolutePercentageErrorOptions options = {}) {
-  return MeanAbsolutePercentageError(with(options, options.name, name));
-}
 
 struct MeanSquaredLogarithmicErrorOptions {
   std::string name = "mean_squared_logarithmic_error";
@@ -97,10 +72,6 @@ struct MeanSquaredLogarithmicErrorOptions {
 };
 /// The mean of the squared differences of logarithms.
 THALWEG_API Metric MeanSquaredLogarithmicError(const MeanSquaredLogarithmicErrorOptions& options = {});
-template <As<std::string> A = std::string>
-Metric MeanSquaredLogarithmicError(const A& name, MeanSquaredLogarithmicErrorOptions options = {}) {
-  return MeanSquaredLogarithmicError(with(options, options.name, name));
-}
 
 struct MeanRelativeErrorOptions {
   std::string name = "";  // from the class where left out
@@ -108,10 +79,6 @@ struct MeanRelativeErrorOptions {
 };
 /// The mean of the absolute errors divided by the normalizer.
 THALWEG_API Metric MeanRelativeError(const Tensor& normalizer, const MeanRelativeErrorOptions& options = {});
-template <As<std::string> A = std::string>
-Metric MeanRelativeError(const Tensor& normalizer, const A& name, MeanRelativeErrorOptions options = {}) {
-  return MeanRelativeError(normalizer, with(options, options.name, name));
-}
 
 struct LogCoshErrorOptions {
   std::string name = "logcosh";
@@ -119,9 +86,6 @@ struct LogCoshErrorOptions {
 };
 /// The mean of log(cosh(error)).
 THALWEG_API Metric LogCoshError(const LogCoshErrorOptions& options = {});
-template <As<std::string> A = std::string> Metric LogCoshError(const A& name, LogCoshErrorOptions options = {}) {
-  return LogCoshError(with(options, options.name, name));
-}
 
 struct CosineSimilarityOptions {
   std::string name = "cosine_similarity";
@@ -130,10 +94,6 @@ struct CosineSimilarityOptions {
 };
 /// The mean cosine of the angle between labels and predictions: 1 where they point the same way.
 THALWEG_API Metric CosineSimilarity(const CosineSimilarityOptions& options = {});
-template <As<std::string> A = std::string>
-Metric CosineSimilarity(const A& name, CosineSimilarityOptions options = {}) {
-  return CosineSimilarity(with(options, options.name, name));
-}
 
 struct R2ScoreOptions {
   std::optional<std::string> class_aggregation =
@@ -144,10 +104,6 @@ struct R2ScoreOptions {
 };
 /// How much of the variance of the labels the predictions explain: 1 is all of it.
 THALWEG_API Metric R2Score(const R2ScoreOptions& options = {});
-template <As<std::optional<std::string>> A = std::optional<std::string>>
-Metric R2Score(const A& class_aggregation, R2ScoreOptions options = {}) {
-  return R2Score(with(options, options.class_aggregation, class_aggregation));
-}
 
 // Probabilities.
 
@@ -157,9 +113,6 @@ struct PoissonOptions {
 };
 /// The mean of y_pred - y_true log(y_pred).
 THALWEG_API Metric Poisson(const PoissonOptions& options = {});
-template <As<std::string> A = std::string> Metric Poisson(const A& name, PoissonOptions options = {}) {
-  return Poisson(with(options, options.name, name));
-}
 
 struct KLDivergenceOptions {
   std::string name = "kullback_leibler_divergence";
@@ -167,9 +120,6 @@ struct KLDivergenceOptions {
 };
 /// The mean of the Kullback-Leibler divergences.
 THALWEG_API Metric KLDivergence(const KLDivergenceOptions& options = {});
-template <As<std::string> A = std::string> Metric KLDivergence(const A& name, KLDivergenceOptions options = {}) {
-  return KLDivergence(with(options, options.name, name));
-}
 
 struct BinaryCrossentropyOptions {
   std::string name = "binary_crossentropy";
@@ -179,10 +129,6 @@ struct BinaryCrossentropyOptions {
 };
 /// The mean of the cross entropies of yes-or-no questions.
 THALWEG_API Metric BinaryCrossentropy(const BinaryCrossentropyOptions& options = {});
-template <As<std::string> A = std::string>
-Metric BinaryCrossentropy(const A& name, BinaryCrossentropyOptions options = {}) {
-  return BinaryCrossentropy(with(options, options.name, name));
-}
 
 struct CategoricalCrossentropyOptions {
   std::string name = "categorical_crossentropy";
@@ -193,10 +139,6 @@ struct CategoricalCrossentropyOptions {
 };
 /// The mean of the cross entropies of distributions over classes.
 THALWEG_API Metric CategoricalCrossentropy(const CategoricalCrossentropyOptions& options = {});
-template <As<std::string> A = std::string>
-Metric CategoricalCrossentropy(const A& name, CategoricalCrossentropyOptions options = {}) {
-  return CategoricalCrossentropy(with(options, options.name, name));
-}
 
 struct SparseCategoricalCrossentropyOptions {
   std::string name = "sparse_categorical_crossentropy";
@@ -207,10 +149,6 @@ struct SparseCategoricalCrossentropyOptions {
 };
 /// The mean of the cross entropies where labels are the numbers of classes.
 THALWEG_API Metric SparseCategoricalCrossentropy(const SparseCategoricalCrossentropyOptions& options = {});
-template <As<std::string> A = std::string>
-Metric SparseCategoricalCrossentropy(const A& name, SparseCategoricalCrossentropyOptions options = {}) {
-  return SparseCategoricalCrossentropy(with(options, options.name, name));
-}
 
 // Margins.
 
@@ -220,9 +158,6 @@ struct HingeOptions {
 };
 /// The mean of the hinge losses.
 THALWEG_API Metric Hinge(const HingeOptions& options = {});
-template <As<std::string> A = std::string> Metric Hinge(const A& name, HingeOptions options = {}) {
-  return Hinge(with(options, options.name, name));
-}
 
 struct SquaredHingeOptions {
   std::string name = "squared_hinge";
@@ -230,9 +165,6 @@ struct SquaredHingeOptions {
 };
 /// The mean of the squared hinge losses.
 THALWEG_API Metric SquaredHinge(const SquaredHingeOptions& options = {});
-template <As<std::string> A = std::string> Metric SquaredHinge(const A& name, SquaredHingeOptions options = {}) {
-  return SquaredHinge(with(options, options.name, name));
-}
 
 struct CategoricalHingeOptions {
   std::string name = "categorical_hinge";
@@ -240,10 +172,6 @@ struct CategoricalHingeOptions {
 };
 /// The mean of the categorical hinge losses.
 THALWEG_API Metric CategoricalHinge(const CategoricalHingeOptions& options = {});
-template <As<std::string> A = std::string>
-Metric CategoricalHinge(const A& name, CategoricalHingeOptions options = {}) {
-  return CategoricalHinge(with(options, options.name, name));
-}
 
 // Accuracies.
 
@@ -278,9 +206,6 @@ struct AccuracyOptions {
 };
 /// How often predictions equal labels.
 THALWEG_API Metric Accuracy(const AccuracyOptions& options = {});
-template <As<std::string> A = std::string> Metric Accuracy(const A& name, AccuracyOptions options = {}) {
-  return Accuracy(with(options, options.name, name));
-}
 
 struct BinaryAccuracyOptions {
   std::string name = "binary_accuracy";
@@ -289,9 +214,6 @@ struct BinaryAccuracyOptions {
 };
 /// How often predictions are on the side of the threshold where the labels are.
 THALWEG_API Metric BinaryAccuracy(const BinaryAccuracyOptions& options = {});
-template <As<std::string> A = std::string> Metric BinaryAccuracy(const A& name, BinaryAccuracyOptions options = {}) {
-  return BinaryAccuracy(with(options, options.name, name));
-}
 
 struct CategoricalAccuracyOptions {
   std::string name = "categorical_accuracy";
@@ -299,10 +221,6 @@ struct CategoricalAccuracyOptions {
 };
 /// How often the largest prediction is that of the true class, labels being one-hot.
 THALWEG_API Metric CategoricalAccuracy(const CategoricalAccuracyOptions& options = {});
-template <As<std::string> A = std::string>
-Metric CategoricalAccuracy(const A& name, CategoricalAccuracyOptions options = {}) {
-  return CategoricalAccuracy(with(options, options.name, name));
-}
 
 struct SparseCategoricalAccuracyOptions {
   std::string name = "sparse_categorical_accuracy";
@@ -310,10 +228,6 @@ struct SparseCategoricalAccuracyOptions {
 };
 /// How often the largest prediction is that of the true class, labels being numbers of classes.
 THALWEG_API Metric SparseCategoricalAccuracy(const SparseCategoricalAccuracyOptions& options = {});
-template <As<std::string> A = std::string>
-Metric SparseCategoricalAccuracy(const A& name, SparseCategoricalAccuracyOptions options = {}) {
-  return SparseCategoricalAccuracy(with(options, options.name, name));
-}
 
 struct TopKCategoricalAccuracyOptions {
   int64_t k = 5;
@@ -322,10 +236,6 @@ struct TopKCategoricalAccuracyOptions {
 };
 /// How often the true class is among the k largest predictions, labels being one-hot.
 THALWEG_API Metric TopKCategoricalAccuracy(const TopKCategoricalAccuracyOptions& options = {});
-template <As<int64_t> A = int64_t>
-Metric TopKCategoricalAccuracy(const A& k, TopKCategoricalAccuracyOptions options = {}) {
-  return TopKCategoricalAccuracy(with(options, options.k, k));
-}
 
 struct SparseTopKCategoricalAccuracyOptions {
   int64_t k = 5;
@@ -334,10 +244,6 @@ struct SparseTopKCategoricalAccuracyOptions {
 };
 /// How often the true class is among the k largest predictions, labels being numbers of classes.
 THALWEG_API Metric SparseTopKCategoricalAccuracy(const SparseTopKCategoricalAccuracyOptions& options = {});
-template <As<int64_t> A = int64_t>
-Metric SparseTopKCategoricalAccuracy(const A& k, SparseTopKCategoricalAccuracyOptions options = {}) {
-  return SparseTopKCategoricalAccuracy(with(options, options.k, k));
-}
 
 // Counts of right and wrong answers to yes-or-no questions.
 
@@ -351,9 +257,6 @@ struct TruePositivesOptions {
 };
 /// How many predictions of yes are right, for each threshold.
 THALWEG_API Metric TruePositives(const TruePositivesOptions& options = {});
-template <As<Thresholds> A = Thresholds> Metric TruePositives(const A& thresholds, TruePositivesOptions options = {}) {
-  return TruePositives(with(options, options.thresholds, thresholds));
-}
 
 struct TrueNegativesOptions {
   Thresholds thresholds = {};  // 0.5 where left out
@@ -362,9 +265,6 @@ struct TrueNegativesOptions {
 };
 /// How many predictions of no are right, for each threshold.
 THALWEG_API Metric TrueNegatives(const TrueNegativesOptions& options = {});
-template <As<Thresholds> A = Thresholds> Metric TrueNegatives(const A& thresholds, TrueNegativesOptions options = {}) {
-  return TrueNegatives(with(options, options.thresholds, thresholds));
-}
 
 struct FalsePositivesOptions {
   Thresholds thresholds = {};  // 0.5 where left out
@@ -373,10 +273,6 @@ struct FalsePositivesOptions {
 };
 /// How many predictions of yes are wrong, for each threshold.
 THALWEG_API Metric FalsePositives(const FalsePositivesOptions& options = {});
-template <As<Thresholds> A = Thresholds>
-Metric FalsePositives(const A& thresholds, FalsePositivesOptions options = {}) {
-  return FalsePositives(with(options, options.thresholds, thresholds));
-}
 
 struct FalseNegativesOptions {
   Thresholds thresholds = {};  // 0.5 where left out
@@ -385,10 +281,6 @@ struct FalseNegativesOptions {
 };
 /// How many predictions of no are wrong, for each threshold.
 THALWEG_API Metric FalseNegatives(const FalseNegativesOptions& options = {});
-template <As<Thresholds> A = Thresholds>
-Metric FalseNegatives(const A& thresholds, FalseNegativesOptions options = {}) {
-  return FalseNegatives(with(options, options.thresholds, thresholds));
-}
 
 struct PrecisionOptions {
   Thresholds thresholds = {};            // 0.5 where left out
@@ -399,9 +291,6 @@ struct PrecisionOptions {
 };
 /// The share of right ones among the predictions of yes.
 THALWEG_API Metric Precision(const PrecisionOptions& options = {});
-template <As<Thresholds> A = Thresholds> Metric Precision(const A& thresholds, PrecisionOptions options = {}) {
-  return Precision(with(options, options.thresholds, thresholds));
-}
 
 struct RecallOptions {
   Thresholds thresholds = {};            // 0.5 where left out
@@ -412,9 +301,6 @@ struct RecallOptions {
 };
 /// The share of the true ones that predictions of yes find.
 THALWEG_API Metric Recall(const RecallOptions& options = {});
-template <As<Thresholds> A = Thresholds> Metric Recall(const A& thresholds, RecallOptions options = {}) {
-  return Recall(with(options, options.thresholds, thresholds));
-}
 
 struct SensitivityAtSpecificityOptions {
   int64_t num_thresholds = 200;
@@ -424,11 +310,6 @@ struct SensitivityAtSpecificityOptions {
 };
 /// The best sensitivity at thresholds where the specificity is at least this.
 THALWEG_API Metric SensitivityAtSpecificity(double specificity, const SensitivityAtSpecificityOptions& options = {});
-template <As<int64_t> A = int64_t>
-Metric SensitivityAtSpecificity(double specificity, const A& num_thresholds,
-                                SensitivityAtSpecificityOptions options = {}) {
-  return SensitivityAtSpecificity(specificity, with(options, options.num_thresholds, num_thresholds));
-}
 
 struct SpecificityAtSensitivityOptions {
   int64_t num_thresholds = 200;
@@ -438,11 +319,6 @@ struct SpecificityAtSensitivityOptions {
 };
 /// The best specificity at thresholds where the sensitivity is at least this.
 THALWEG_API Metric SpecificityAtSensitivity(double sensitivity, const SpecificityAtSensitivityOptions& options = {});
-template <As<int64_t> A = int64_t>
-Metric SpecificityAtSensitivity(double sensitivity, const A& num_thresholds,
-                                SpecificityAtSensitivityOptions options = {}) {
-  return SpecificityAtSensitivity(sensitivity, with(options, options.num_thresholds, num_thresholds));
-}
 
 struct PrecisionAtRecallOptions {
   int64_t num_thresholds = 200;
@@ -452,10 +328,6 @@ struct PrecisionAtRecallOptions {
 };
 /// The best precision at thresholds where the recall is at least this.
 THALWEG_API Metric PrecisionAtRecall(double recall, const PrecisionAtRecallOptions& options = {});
-template <As<int64_t> A = int64_t>
-Metric PrecisionAtRecall(double recall, const A& num_thresholds, PrecisionAtRecallOptions options = {}) {
-  return PrecisionAtRecall(recall, with(options, options.num_thresholds, num_thresholds));
-}
 
 struct RecallAtPrecisionOptions {
   int64_t num_thresholds = 200;
@@ -465,10 +337,6 @@ struct RecallAtPrecisionOptions {
 };
 /// The best recall at thresholds where the precision is at least this.
 THALWEG_API Metric RecallAtPrecision(double precision, const RecallAtPrecisionOptions& options = {});
-template <As<int64_t> A = int64_t>
-Metric RecallAtPrecision(double precision, const A& num_thresholds, RecallAtPrecisionOptions options = {}) {
-  return RecallAtPrecision(precision, with(options, options.num_thresholds, num_thresholds));
-}
 
 struct AUCOptions {
   int64_t num_thresholds = 200;
@@ -484,9 +352,6 @@ struct AUCOptions {
 };
 /// The area under a curve over thresholds: sensitivity over false alarms, or precision over recall.
 THALWEG_API Metric AUC(const AUCOptions& options = {});
-template <As<int64_t> A = int64_t> Metric AUC(const A& num_thresholds, AUCOptions options = {}) {
-  return AUC(with(options, options.num_thresholds, num_thresholds));
-}
 
 // Overlap of predicted and true regions, from a matrix of counts by true and predicted class.
 
@@ -501,10 +366,6 @@ struct IoUOptions {
 /// The mean over some classes of intersection over union.
 THALWEG_API Metric IoU(int64_t num_classes, const std::vector<int64_t>& target_class_ids,
                        const IoUOptions& options = {});
-template <As<std::string> A = std::string>
-Metric IoU(int64_t num_classes, const std::vector<int64_t>& target_class_ids, const A& name, IoUOptions options = {}) {
-  return IoU(num_classes, target_class_ids, with(options, options.name, name));
-}
 
 struct BinaryIoUOptions {
   std::vector<int64_t> target_class_ids = {0, 1};
@@ -514,10 +375,6 @@ struct BinaryIoUOptions {
 };
 /// The same for two classes, predictions being on one side of a threshold or the other.
 THALWEG_API Metric BinaryIoU(const BinaryIoUOptions& options = {});
-template <As<std::vector<int64_t>> A = std::vector<int64_t>>
-Metric BinaryIoU(const A& target_class_ids, BinaryIoUOptions options = {}) {
-  return BinaryIoU(with(options, options.target_class_ids, target_class_ids));
-}
 
 struct MeanIoUOptions {
   std::string name = "";  // from the class where left out
@@ -529,10 +386,6 @@ struct MeanIoUOptions {
 };
 /// The mean over all classes of intersection over union.
 THALWEG_API Metric MeanIoU(int64_t num_classes, const MeanIoUOptions& options = {});
-template <As<std::string> A = std::string>
-Metric MeanIoU(int64_t num_classes, const A& name, MeanIoUOptions options = {}) {
-  return MeanIoU(num_classes, with(options, options.name, name));
-}
 
 struct OneHotIoUOptions {
   std::string name = "";  // from the class where left out
@@ -544,11 +397,6 @@ struct OneHotIoUOptions {
 /// The mean over some classes of intersection over union, labels being one-hot.
 THALWEG_API Metric OneHotIoU(int64_t num_classes, const std::vector<int64_t>& target_class_ids,
                              const OneHotIoUOptions& options = {});
-template <As<std::string> A = std::string>
-Metric OneHotIoU(int64_t num_classes, const std::vector<int64_t>& target_class_ids, const A& name,
-                 OneHotIoUOptions options = {}) {
-  return OneHotIoU(num_classes, target_class_ids, with(options, options.name, name));
-}
 
 struct OneHotMeanIoUOptions {
   std::string name = "";  // from the class where left out
@@ -559,10 +407,6 @@ struct OneHotMeanIoUOptions {
 };
 /// The mean over all classes of intersection over union, labels being one-hot.
 THALWEG_API Metric OneHotMeanIoU(int64_t num_classes, const OneHotMeanIoUOptions& options = {});
-template <As<std::string> A = std::string>
-Metric OneHotMeanIoU(int64_t num_classes, const A& name, OneHotMeanIoUOptions options = {}) {
-  return OneHotMeanIoU(num_classes, with(options, options.name, name));
-}
 
 // F-scores.
 
@@ -575,10 +419,6 @@ struct FBetaScoreOptions {
 };
 /// The weighted harmonic mean of precision and recall, recall counting beta times.
 THALWEG_API Metric FBetaScore(const FBetaScoreOptions& options = {});
-template <As<std::optional<std::string>> A = std::optional<std::string>>
-Metric FBetaScore(const A& average, FBetaScoreOptions options = {}) {
-  return FBetaScore(with(options, options.average, average));
-}
 
 struct F1ScoreOptions {
   std::optional<std::string> average = {};  // "micro", "macro" or "weighted"; one score for each class where left out
@@ -588,6 +428,168 @@ struct F1ScoreOptions {
 };
 /// The harmonic mean of precision and recall.
 THALWEG_API Metric F1Score(const F1ScoreOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
+template <As<std::string> A = std::string> Metric Mean(const A& name, MeanOptions options = {}) {
+  return Mean(with(options, options.name, name));
+}
+template <As<std::string> A = std::string> Metric Sum(const A& name, SumOptions options = {}) {
+  return Sum(with(options, options.name, name));
+}
+template <As<std::string> A = std::string> Metric MeanTensor(const A& name, MeanTensorOptions options = {}) {
+  return MeanTensor(with(options, options.name, name));
+}
+template <As<std::string> A = std::string>
+Metric MeanSquaredError(const A& name, MeanSquaredErrorOptions options = {}) {
+  return MeanSquaredError(with(options, options.name, name));
+}
+template <As<std::string> A = std::string>
+Metric RootMeanSquaredError(const A& name, RootMeanSquaredErrorOptions options = {}) {
+  return RootMeanSquaredError(with(options, options.name, name));
+}
+template <As<std::string> A = std::string>
+Metric MeanAbsoluteError(const A& name, MeanAbsoluteErrorOptions options = {}) {
+  return MeanAbsoluteError(with(options, options.name, name));
+}
+template <As<std::string> A = std::string>
+Metric MeanAbsolutePercentageError(const A& name, MeanAbsolutePercentageErrorOptions options = {}) {
+  return MeanAbsolutePercentageError(with(options, options.name, name));
+}
+template <As<std::string> A = std::string>
+Metric MeanSquaredLogarithmicError(const A& name, MeanSquaredLogarithmicErrorOptions options = {}) {
+  return MeanSquaredLogarithmicError(with(options, options.name, name));
+}
+template <As<std::string> A = std::string>
+Metric MeanRelativeError(const Tensor& normalizer, const A& name, MeanRelativeErrorOptions options = {}) {
+  return MeanRelativeError(normalizer, with(options, options.name, name));
+}
+template <As<std::string> A = std::string> Metric LogCoshError(const A& name, LogCoshErrorOptions options = {}) {
+  return LogCoshError(with(options, options.name, name));
+}
+template <As<std::string> A = std::string>
+Metric CosineSimilarity(const A& name, CosineSimilarityOptions options = {}) {
+  return CosineSimilarity(with(options, options.name, name));
+}
+template <As<std::optional<std::string>> A = std::optional<std::string>>
+Metric R2Score(const A& class_aggregation, R2ScoreOptions options = {}) {
+  return R2Score(with(options, options.class_aggregation, class_aggregation));
+}
+template <As<std::string> A = std::string> Metric Poisson(const A& name, PoissonOptions options = {}) {
+  return Poisson(with(options, options.name, name));
+}
+template <As<std::string> A = std::string> Metric KLDivergence(const A& name, KLDivergenceOptions options = {}) {
+  return KLDivergence(with(options, options.name, name));
+}
+template <As<std::string> A = std::string>
+Metric BinaryCrossentropy(const A& name, BinaryCrossentropyOptions options = {}) {
+  return BinaryCrossentropy(with(options, options.name, name));
+}
+template <As<std::string> A = std::string>
+Metric CategoricalCrossentropy(const A& name, CategoricalCrossentropyOptions options = {}) {
+  return CategoricalCrossentropy(with(options, options.name, name));
+}
+template <As<std::string> A = std::string>
+Metric SparseCategoricalCrossentropy(const A& name, SparseCategoricalCrossentropyOptions options = {}) {
+  return SparseCategoricalCrossentropy(with(options, options.name, name));
+}
+template <As<std::string> A = std::string> Metric Hinge(const A& name, HingeOptions options = {}) {
+  return Hinge(with(options, options.name, name));
+}
+template <As<std::string> A = std::string> Metric SquaredHinge(const A& name, SquaredHingeOptions options = {}) {
+  return SquaredHinge(with(options, options.name, name));
+}
+template <As<std::string> A = std::string>
+Metric CategoricalHinge(const A& name, CategoricalHingeOptions options = {}) {
+  return CategoricalHinge(with(options, options.name, name));
+}
+template <As<std::string> A = std::string> Metric Accuracy(const A& name, AccuracyOptions options = {}) {
+  return Accuracy(with(options, options.name, name));
+}
+template <As<std::string> A = std::string> Metric BinaryAccuracy(const A& name, BinaryAccuracyOptions options = {}) {
+  return BinaryAccuracy(with(options, options.name, name));
+}
+template <As<std::string> A = std::string>
+Metric CategoricalAccuracy(const A& name, CategoricalAccuracyOptions options = {}) {
+  return CategoricalAccuracy(with(options, options.name, name));
+}
+template <As<std::string> A = std::string>
+Metric SparseCategoricalAccuracy(const A& name, SparseCategoricalAccuracyOptions options = {}) {
+  return SparseCategoricalAccuracy(with(options, options.name, name));
+}
+template <As<int64_t> A = int64_t>
+Metric TopKCategoricalAccuracy(const A& k, TopKCategoricalAccuracyOptions options = {}) {
+  return TopKCategoricalAccuracy(with(options, options.k, k));
+}
+template <As<int64_t> A = int64_t>
+Metric SparseTopKCategoricalAccuracy(const A& k, SparseTopKCategoricalAccuracyOptions options = {}) {
+  return SparseTopKCategoricalAccuracy(with(options, options.k, k));
+}
+template <As<Thresholds> A = Thresholds> Metric TruePositives(const A& thresholds, TruePositivesOptions options = {}) {
+  return TruePositives(with(options, options.thresholds, thresholds));
+}
+template <As<Thresholds> A = Thresholds> Metric TrueNegatives(const A& thresholds, TrueNegativesOptions options = {}) {
+  return TrueNegatives(with(options, options.thresholds, thresholds));
+}
+template <As<Thresholds> A = Thresholds>
+Metric FalsePositives(const A& thresholds, FalsePositivesOptions options = {}) {
+  return FalsePositives(with(options, options.thresholds, thresholds));
+}
+template <As<Thresholds> A = Thresholds>
+Metric FalseNegatives(const A& thresholds, FalseNegativesOptions options = {}) {
+  return FalseNegatives(with(options, options.thresholds, thresholds));
+}
+template <As<Thresholds> A = Thresholds> Metric Precision(const A& thresholds, PrecisionOptions options = {}) {
+  return Precision(with(options, options.thresholds, thresholds));
+}
+template <As<Thresholds> A = Thresholds> Metric Recall(const A& thresholds, RecallOptions options = {}) {
+  return Recall(with(options, options.thresholds, thresholds));
+}
+template <As<int64_t> A = int64_t>
+Metric SensitivityAtSpecificity(double specificity, const A& num_thresholds,
+                                SensitivityAtSpecificityOptions options = {}) {
+  return SensitivityAtSpecificity(specificity, with(options, options.num_thresholds, num_thresholds));
+}
+template <As<int64_t> A = int64_t>
+Metric SpecificityAtSensitivity(double sensitivity, const A& num_thresholds,
+                                SpecificityAtSensitivityOptions options = {}) {
+  return SpecificityAtSensitivity(sensitivity, with(options, options.num_thresholds, num_thresholds));
+}
+template <As<int64_t> A = int64_t>
+Metric PrecisionAtRecall(double recall, const A& num_thresholds, PrecisionAtRecallOptions options = {}) {
+  return PrecisionAtRecall(recall, with(options, options.num_thresholds, num_thresholds));
+}
+template <As<int64_t> A = int64_t>
+Metric RecallAtPrecision(double precision, const A& num_thresholds, RecallAtPrecisionOptions options = {}) {
+  return RecallAtPrecision(precision, with(options, options.num_thresholds, num_thresholds));
+}
+template <As<int64_t> A = int64_t> Metric AUC(const A& num_thresholds, AUCOptions options = {}) {
+  return AUC(with(options, options.num_thresholds, num_thresholds));
+}
+template <As<std::string> A = std::string>
+Metric IoU(int64_t num_classes, const std::vector<int64_t>& target_class_ids, const A& name, IoUOptions options = {}) {
+  return IoU(num_classes, target_class_ids, with(options, options.name, name));
+}
+template <As<std::vector<int64_t>> A = std::vector<int64_t>>
+Metric BinaryIoU(const A& target_class_ids, BinaryIoUOptions options = {}) {
+  return BinaryIoU(with(options, options.target_class_ids, target_class_ids));
+}
+template <As<std::string> A = std::string>
+Metric MeanIoU(int64_t num_classes, const A& name, MeanIoUOptions options = {}) {
+  return MeanIoU(num_classes, with(options, options.name, name));
+}
+template <As<std::string> A = std::string>
+Metric OneHotIoU(int64_t num_classes, const std::vector<int64_t>& target_class_ids, const A& name,
+                 OneHotIoUOptions options = {}) {
+  return OneHotIoU(num_classes, target_class_ids, with(options, options.name, name));
+}
+template <As<std::string> A = std::string>
+Metric OneHotMeanIoU(int64_t num_classes, const A& name, OneHotMeanIoUOptions options = {}) {
+  return OneHotMeanIoU(num_classes, with(options, options.name, name));
+}
+template <As<std::optional<std::string>> A = std::optional<std::string>>
+Metric FBetaScore(const A& average, FBetaScoreOptions options = {}) {
+  return FBetaScore(with(options, options.average, average));
+}
 template <As<std::optional<std::string>> A = std::optional<std::string>>
 Metric F1Score(const A& average, F1ScoreOptions options = {}) {
   return F1Score(with(options, options.average, average));

@@ -20,9 +20,6 @@ struct SGDOptions {
 };
 /// Gradient descent, with momentum if wanted.
 THALWEG_API Optimizer SGD(const SGDOptions& options = {});
-template <As<LearningRate> A = LearningRate> Optimizer SGD(const A& learning_rate, SGDOptions options = {}) {
-  return SGD(with(options, options.learning_rate, learning_rate));
-}
 
 struct RMSpropOptions {
   LearningRate learning_rate = 0.001;
@@ -37,9 +34,6 @@ struct RMSpropOptions {
 };
 /// Divides gradients by the root of the running mean of their squares, or, centered, of their variance.
 THALWEG_API Optimizer RMSprop(const RMSpropOptions& options = {});
-template <As<LearningRate> A = LearningRate> Optimizer RMSprop(const A& learning_rate, RMSpropOptions options = {}) {
-  return RMSprop(with(options, options.learning_rate, learning_rate));
-}
 
 struct AdamOptions {
   LearningRate learning_rate = 0.001;
@@ -54,9 +48,6 @@ struct AdamOptions {
 };
 /// Steps by the running means of gradients and of their squares; amsgrad keeps the largest of the latter.
 THALWEG_API Optimizer Adam(const AdamOptions& options = {});
-template <As<LearningRate> A = LearningRate> Optimizer Adam(const A& learning_rate, AdamOptions options = {}) {
-  return Adam(with(options, options.learning_rate, learning_rate));
-}
 
 struct AdamWOptions {
   LearningRate learning_rate = 0.001;
@@ -72,9 +63,6 @@ struct AdamWOptions {
 };
 /// Adam with weight decay.
 THALWEG_API Optimizer AdamW(const AdamWOptions& options = {});
-template <As<LearningRate> A = LearningRate> Optimizer AdamW(const A& learning_rate, AdamWOptions options = {}) {
-  return AdamW(with(options, options.learning_rate, learning_rate));
-}
 
 struct AdadeltaOptions {
   LearningRate learning_rate = 0.001;
@@ -88,9 +76,6 @@ struct AdadeltaOptions {
 };
 /// Steps whose length follows that of the last ones.
 THALWEG_API Optimizer Adadelta(const AdadeltaOptions& options = {});
-template <As<LearningRate> A = LearningRate> Optimizer Adadelta(const A& learning_rate, AdadeltaOptions options = {}) {
-  return Adadelta(with(options, options.learning_rate, learning_rate));
-}
 
 struct AdagradOptions {
   LearningRate learning_rate = 0.001;
@@ -104,9 +89,6 @@ struct AdagradOptions {
 };
 /// Divides gradients by the root of the sum of all their squares: for sparse ones.
 THALWEG_API Optimizer Adagrad(const AdagradOptions& options = {});
-template <As<LearningRate> A = LearningRate> Optimizer Adagrad(const A& learning_rate, AdagradOptions options = {}) {
-  return Adagrad(with(options, options.learning_rate, learning_rate));
-}
 
 struct AdamaxOptions {
   LearningRate learning_rate = 0.001;
@@ -120,9 +102,6 @@ struct AdamaxOptions {
 };
 /// Adam with the largest gradient, faded by beta_2, in place of the root of the squares.
 THALWEG_API Optimizer Adamax(const AdamaxOptions& options = {});
-template <As<LearningRate> A = LearningRate> Optimizer Adamax(const A& learning_rate, AdamaxOptions options = {}) {
-  return Adamax(with(options, options.learning_rate, learning_rate));
-}
 
 struct AdafactorOptions {
   LearningRate learning_rate = 0.001;
@@ -137,10 +116,6 @@ struct AdafactorOptions {
 };
 /// Adam that keeps the squares of matrices by rows and columns alone: for large models.
 THALWEG_API Optimizer Adafactor(const AdafactorOptions& options = {});
-template <As<LearningRate> A = LearningRate>
-Optimizer Adafactor(const A& learning_rate, AdafactorOptions options = {}) {
-  return Adafactor(with(options, options.learning_rate, learning_rate));
-}
 
 struct NadamOptions {
   LearningRate learning_rate = 0.001;
@@ -154,9 +129,6 @@ struct NadamOptions {
 };
 /// Adam with Nesterov's momentum.
 THALWEG_API Optimizer Nadam(const NadamOptions& options = {});
-template <As<LearningRate> A = LearningRate> Optimizer Nadam(const A& learning_rate, NadamOptions options = {}) {
-  return Nadam(with(options, options.learning_rate, learning_rate));
-}
 
 struct FtrlOptions {
   LearningRate learning_rate = 0.001;
@@ -171,9 +143,6 @@ struct FtrlOptions {
 };
 /// Follows the regularised leader: for large, shallow models with sparse features.
 THALWEG_API Optimizer Ftrl(const FtrlOptions& options = {});
-template <As<LearningRate> A = LearningRate> Optimizer Ftrl(const A& learning_rate, FtrlOptions options = {}) {
-  return Ftrl(with(options, options.learning_rate, learning_rate));
-}
 
 struct LionOptions {
   LearningRate learning_rate = 0.0001;
@@ -187,6 +156,39 @@ struct LionOptions {
 };
 /// Steps by the sign of the running mean alone.
 THALWEG_API Optimizer Lion(const LionOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
+template <As<LearningRate> A = LearningRate> Optimizer SGD(const A& learning_rate, SGDOptions options = {}) {
+  return SGD(with(options, options.learning_rate, learning_rate));
+}
+template <As<LearningRate> A = LearningRate> Optimizer RMSprop(const A& learning_rate, RMSpropOptions options = {}) {
+  return RMSprop(with(options, options.learning_rate, learning_rate));
+}
+template <As<LearningRate> A = LearningRate> Optimizer Adam(const A& learning_rate, AdamOptions options = {}) {
+  return Adam(with(options, options.learning_rate, learning_rate));
+}
+template <As<LearningRate> A = LearningRate> Optimizer AdamW(const A& learning_rate, AdamWOptions options = {}) {
+  return AdamW(with(options, options.learning_rate, learning_rate));
+}
+template <As<LearningRate> A = LearningRate> Optimizer Adadelta(const A& learning_rate, AdadeltaOptions options = {}) {
+  return Adadelta(with(options, options.learning_rate, learning_rate));
+}
+template <As<LearningRate> A = LearningRate> Optimizer Adagrad(const A& learning_rate, AdagradOptions options = {}) {
+  return Adagrad(with(options, options.learning_rate, learning_rate));
+}
+template <As<LearningRate> A = LearningRate> Optimizer Adamax(const A& learning_rate, AdamaxOptions options = {}) {
+  return Adamax(with(options, options.learning_rate, learning_rate));
+}
+template <As<LearningRate> A = LearningRate>
+Optimizer Adafactor(const A& learning_rate, AdafactorOptions options = {}) {
+  return Adafactor(with(options, options.learning_rate, learning_rate));
+}
+template <As<LearningRate> A = LearningRate> Optimizer Nadam(const A& learning_rate, NadamOptions options = {}) {
+  return Nadam(with(options, options.learning_rate, learning_rate));
+}
+template <As<LearningRate> A = LearningRate> Optimizer Ftrl(const A& learning_rate, FtrlOptions options = {}) {
+  return Ftrl(with(options, options.learning_rate, learning_rate));
+}
 template <As<LearningRate> A = LearningRate> Optimizer Lion(const A& learning_rate, LionOptions options = {}) {
   return Lion(with(options, options.learning_rate, learning_rate));
 }

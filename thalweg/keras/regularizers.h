@@ -13,10 +13,6 @@ struct L1L2Options {
 };
 /// Both: l1 * sum(|x|) + l2 * sum(x^2).
 THALWEG_API Regularizer L1L2(const L1L2Options& options = {});
-template <As<double> A = double, As<double> B = double>
-Regularizer L1L2(const A& l1, const B& l2, L1L2Options options = {}) {
-  return L1L2(with(options, options.l1, l1, options.l2, l2));
-}
 
 struct OrthogonalRegularizerOptions {
   double factor = 0.01;
@@ -24,10 +20,6 @@ struct OrthogonalRegularizerOptions {
 };
 /// Penalises the rows (or columns) of a matrix by the cosines between them.
 THALWEG_API Regularizer OrthogonalRegularizer(const OrthogonalRegularizerOptions& options = {});
-template <As<double> A = double>
-Regularizer OrthogonalRegularizer(const A& factor, OrthogonalRegularizerOptions options = {}) {
-  return OrthogonalRegularizer(with(options, options.factor, factor));
-}
 
 // The same as functions.
 inline Regularizer l1(double l1 = 0.01) { return L1(l1); }
@@ -36,16 +28,22 @@ struct l1_l2Options {
   double l1 = 0.01, l2 = 0.01;
 };
 inline Regularizer l1_l2(const l1_l2Options& options = {}) { return L1L2({.l1 = options.l1, .l2 = options.l2}); }
-template <As<double> A = double, As<double> B = double>
-Regularizer l1_l2(const A& l1, const B& l2, l1_l2Options options = {}) {
-  return l1_l2(with(options, options.l1, l1, options.l2, l2));
-}
 inline Regularizer orthogonal_regularizer(const OrthogonalRegularizerOptions& options = {}) {
   return OrthogonalRegularizer(options);
-}
-template <As<double> A = double>
-Regularizer orthogonal_regularizer(const A& factor, OrthogonalRegularizerOptions options = {}) {
-  return orthogonal_regularizer(with(options, options.factor, factor));
+
+  // The same with an option by position (docs/decisions/0013).
+  template <As<double> A = double, As<double> B = double>
+  Regularizer L1L2(const A& l1, const B& l2, L1L2Options options = {}) {
+    return L1L2(with(options, options.l1, l1, options.l2, l2));
+  }
+  template <As<double> A = double>
+  Regularizer OrthogonalRegularizer(const A& factor, OrthogonalRegularizerOptions options = {}) {
+    return OrthogonalRegularizer(with(options, options.factor, factor));
+  }
+  template <As<double> A = double, As<double> B = double>
+  Regularizer l1_l2(const A& l1, const B& l2, l1_l2Options options = {}) {
+    return l1_l2(with(options, options.l1, l1, options.l2, l2));
+  }
 }
 
 }  // namespace thalweg::keras::regularizers

@@ -25,12 +25,6 @@ struct PolynomialDecayOptions {
 /// end.
 THALWEG_API LearningRateSchedule PolynomialDecay(double initial_learning_rate, double decay_steps,
                                                  const PolynomialDecayOptions& options = {});
-template <As<double> A = double>
-LearningRateSchedule PolynomialDecay(double initial_learning_rate, double decay_steps, const A& end_learning_rate,
-                                     PolynomialDecayOptions options = {}) {
-  return PolynomialDecay(initial_learning_rate, decay_steps,
-                         with(options, options.end_learning_rate, end_learning_rate));
-}
 
 struct PiecewiseConstantDecayOptions {
   std::optional<std::string> name = {};
@@ -49,11 +43,6 @@ struct CosineDecayOptions {
 /// Half a wave of cosine down to alpha in decay_steps steps.
 THALWEG_API LearningRateSchedule CosineDecay(double initial_learning_rate, double decay_steps,
                                              const CosineDecayOptions& options = {});
-template <As<double> A = double>
-LearningRateSchedule CosineDecay(double initial_learning_rate, double decay_steps, const A& alpha,
-                                 CosineDecayOptions options = {}) {
-  return CosineDecay(initial_learning_rate, decay_steps, with(options, options.alpha, alpha));
-}
 
 struct CosineDecayRestartsOptions {
   double t_mul = 2, m_mul = 1;  // each period is t_mul times as long as the last and begins with m_mul times its rate
@@ -63,5 +52,18 @@ struct CosineDecayRestartsOptions {
 /// Half waves of cosine, one after the other.
 THALWEG_API LearningRateSchedule CosineDecayRestarts(double initial_learning_rate, double first_decay_steps,
                                                      const CosineDecayRestartsOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
+template <As<double> A = double>
+LearningRateSchedule PolynomialDecay(double initial_learning_rate, double decay_steps, const A& end_learning_rate,
+                                     PolynomialDecayOptions options = {}) {
+  return PolynomialDecay(initial_learning_rate, decay_steps,
+                         with(options, options.end_learning_rate, end_learning_rate));
+}
+template <As<double> A = double>
+LearningRateSchedule CosineDecay(double initial_learning_rate, double decay_steps, const A& alpha,
+                                 CosineDecayOptions options = {}) {
+  return CosineDecay(initial_learning_rate, decay_steps, with(options, options.alpha, alpha));
+}
 
 }  // namespace thalweg::keras::optimizers::schedules

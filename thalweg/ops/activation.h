@@ -33,10 +33,6 @@ THALWEG_API Tensor relu_grad(const Tensor& gradients, const Tensor& features);
 THALWEG_API Tensor relu6(const Tensor& features);
 /// x above 0, alpha * x below.
 THALWEG_API Tensor leaky_relu(const Tensor& features, const LeakyReluOptions& options = {});
-template <As<double> A = double>
-Tensor leaky_relu(const Tensor& features, const A& alpha, LeakyReluOptions options = {}) {
-  return leaky_relu(features, with(options, options.alpha, alpha));
-}
 /// x above 0, exp(x) - 1 below.
 THALWEG_API Tensor elu(const Tensor& features);
 /// The self-normalising activation.
@@ -49,6 +45,13 @@ THALWEG_API Tensor crelu(const Tensor& features, const CreluOptions& options = {
 THALWEG_API Tensor silu(const Tensor& features, const SiluOptions& options = {});
 /// x times the normal distribution function of x.
 THALWEG_API Tensor gelu(const Tensor& features, const GeluOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
+template <As<double> A = double>
+Tensor leaky_relu(const Tensor& features, const A& alpha, LeakyReluOptions options = {}) {
+  return leaky_relu(features, with(options, options.alpha, alpha));
+}
+
 }  // namespace nn
 
 }  // namespace thalweg

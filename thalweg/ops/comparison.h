@@ -68,11 +68,14 @@ THALWEG_API Tensor logical_xor(const TensorLike& x, const TensorLike& y);
 /// |x - y| < tolerance.
 THALWEG_API Tensor approximate_equal(const TensorLike& x, const TensorLike& y,
                                      const ApproximateEqualOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
 template <As<double> A = double>
 Tensor approximate_equal(const TensorLike& x, const TensorLike& y, const A& tolerance,
                          ApproximateEqualOptions options = {}) {
   return approximate_equal(x, y, with(options, options.tolerance, tolerance));
 }
+
 }  // namespace math
 
 }  // namespace thalweg

@@ -33,33 +33,13 @@ struct ConvOptions {
 
 /// Convolves [batch..., width, channels] with filters [width, in_channels, out_channels].
 THALWEG_API Tensor conv1d(const Tensor& input, const Tensor& filters, const Conv1DOptions& options = {});
-template <As<Sizes> A = Sizes, As<Padding> B = Padding>
-Tensor conv1d(const Tensor& input, const Tensor& filters, const A& stride, const B& padding,
-              Conv1DOptions options = {}) {
-  return conv1d(input, filters, with(options, options.stride, stride, options.padding, padding));
-}
 /// Convolves [batch..., height, width, channels] with filters [height, width, in_channels, out_channels]; with fewer
 /// in_channels than the input has, in groups.
 THALWEG_API Tensor conv2d(const Tensor& input, const Tensor& filters, const Conv2DOptions& options = {});
-template <As<Sizes> A = Sizes, As<Padding> B = Padding>
-Tensor conv2d(const Tensor& input, const Tensor& filters, const A& strides, const B& padding,
-              Conv2DOptions options = {}) {
-  return conv2d(input, filters, with(options, options.strides, strides, options.padding, padding));
-}
 /// Convolves [batch..., depth, height, width, channels] with filters [depth, height, width, in_channels, out_channels].
 THALWEG_API Tensor conv3d(const Tensor& input, const Tensor& filters, const Conv3DOptions& options = {});
-template <As<Sizes> A = Sizes, As<Padding> B = Padding>
-Tensor conv3d(const Tensor& input, const Tensor& filters, const A& strides, const B& padding,
-              Conv3DOptions options = {}) {
-  return conv3d(input, filters, with(options, options.strides, strides, options.padding, padding));
-}
 /// A convolution over as many dimensions of space as the filters have: one, two or three.
 THALWEG_API Tensor convolution(const Tensor& input, const Tensor& filters, const ConvOptions& options = {});
-template <As<Sizes> A = Sizes, As<Padding> B = Padding>
-Tensor convolution(const Tensor& input, const Tensor& filters, const A& strides, const B& padding,
-                   ConvOptions options = {}) {
-  return convolution(input, filters, with(options, options.strides, strides, options.padding, padding));
-}
 
 struct Conv1DTransposeOptions {
   Sizes strides = 1;
@@ -89,53 +69,22 @@ struct ConvTransposeOptions {
 /// The gradient of conv1d with respect to its input, of shape `output_shape`; filters [width, out, in].
 THALWEG_API Tensor conv1d_transpose(const Tensor& input, const Tensor& filters, const TensorLike& output_shape,
                                     const Conv1DTransposeOptions& options = {});
-template <As<Sizes> A = Sizes>
-Tensor conv1d_transpose(const Tensor& input, const Tensor& filters, const TensorLike& output_shape, const A& strides,
-                        Conv1DTransposeOptions options = {}) {
-  return conv1d_transpose(input, filters, output_shape, with(options, options.strides, strides));
-}
 /// The gradient of conv2d with respect to its input; filters [height, width, out, in].
 THALWEG_API Tensor conv2d_transpose(const Tensor& input, const Tensor& filters, const TensorLike& output_shape,
                                     const Conv2DTransposeOptions& options = {});
-template <As<Sizes> A = Sizes>
-Tensor conv2d_transpose(const Tensor& input, const Tensor& filters, const TensorLike& output_shape, const A& strides,
-                        Conv2DTransposeOptions options = {}) {
-  return conv2d_transpose(input, filters, output_shape, with(options, options.strides, strides));
-}
 /// The gradient of conv3d with respect to its input; filters [depth, height, width, out, in].
 THALWEG_API Tensor conv3d_transpose(const Tensor& input, const Tensor& filters, const TensorLike& output_shape,
                                     const Conv3DTransposeOptions& options = {});
-template <As<Sizes> A = Sizes>
-Tensor conv3d_transpose(const Tensor& input, const Tensor& filters, const TensorLike& output_shape, const A& strides,
-                        Conv3DTransposeOptions options = {}) {
-  return conv3d_transpose(input, filters, output_shape, with(options, options.strides, strides));
-}
 /// The one of these three that the filters are for.
 THALWEG_API Tensor conv_transpose(const Tensor& input, const Tensor& filters, const TensorLike& output_shape,
                                   const ConvTransposeOptions& options = {});
-template <As<Sizes> A = Sizes>
-Tensor conv_transpose(const Tensor& input, const Tensor& filters, const TensorLike& output_shape, const A& strides,
-                      ConvTransposeOptions options = {}) {
-  return conv_transpose(input, filters, output_shape, with(options, options.strides, strides));
-}
 
 /// Convolves each channel of [batch, height, width, channels] by itself, with filters [height, width, channels,
 /// multiplier].
 THALWEG_API Tensor depthwise_conv2d(const Tensor& input, const Tensor& filter, const ConvOptions& options = {});
-template <As<Sizes> A = Sizes, As<Padding> B = Padding>
-Tensor depthwise_conv2d(const Tensor& input, const Tensor& filter, const A& strides, const B& padding,
-                        ConvOptions options = {}) {
-  return depthwise_conv2d(input, filter, with(options, options.strides, strides, options.padding, padding));
-}
 /// depthwise_conv2d, then a mixture of channels by filters [1, 1, channels * multiplier, out_channels].
 THALWEG_API Tensor separable_conv2d(const Tensor& input, const Tensor& depthwise_filter, const Tensor& pointwise_filter,
                                     const ConvOptions& options = {});
-template <As<Sizes> A = Sizes, As<Padding> B = Padding>
-Tensor separable_conv2d(const Tensor& input, const Tensor& depthwise_filter, const Tensor& pointwise_filter,
-                        const A& strides, const B& padding, ConvOptions options = {}) {
-  return separable_conv2d(input, depthwise_filter, pointwise_filter,
-                          with(options, options.strides, strides, options.padding, padding));
-}
 /// conv2d whose filters look at every `rate`-th pixel.
 THALWEG_API Tensor atrous_conv2d(const Tensor& value, const Tensor& filters, int64_t rate, const std::string& padding);
 
@@ -149,5 +98,58 @@ struct Dilation2DOptions {
 THALWEG_API Tensor dilation2d(const Tensor& input, const Tensor& filters, const Dilation2DOptions& options = {});
 /// The smallest difference of pixel and filter in each window: greyscale erosion.
 THALWEG_API Tensor erosion2d(const Tensor& value, const Tensor& filters, const Dilation2DOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
+template <As<Sizes> A = Sizes, As<Padding> B = Padding>
+Tensor conv1d(const Tensor& input, const Tensor& filters, const A& stride, const B& padding,
+              Conv1DOptions options = {}) {
+  return conv1d(input, filters, with(options, options.stride, stride, options.padding, padding));
+}
+template <As<Sizes> A = Sizes, As<Padding> B = Padding>
+Tensor conv2d(const Tensor& input, const Tensor& filters, const A& strides, const B& padding,
+              Conv2DOptions options = {}) {
+  return conv2d(input, filters, with(options, options.strides, strides, options.padding, padding));
+}
+template <As<Sizes> A = Sizes, As<Padding> B = Padding>
+Tensor conv3d(const Tensor& input, const Tensor& filters, const A& strides, const B& padding,
+              Conv3DOptions options = {}) {
+  return conv3d(input, filters, with(options, options.strides, strides, options.padding, padding));
+}
+template <As<Sizes> A = Sizes, As<Padding> B = Padding>
+Tensor convolution(const Tensor& input, const Tensor& filters, const A& strides, const B& padding,
+                   ConvOptions options = {}) {
+  return convolution(input, filters, with(options, options.strides, strides, options.padding, padding));
+}
+template <As<Sizes> A = Sizes>
+Tensor conv1d_transpose(const Tensor& input, const Tensor& filters, const TensorLike& output_shape, const A& strides,
+                        Conv1DTransposeOptions options = {}) {
+  return conv1d_transpose(input, filters, output_shape, with(options, options.strides, strides));
+}
+template <As<Sizes> A = Sizes>
+Tensor conv2d_transpose(const Tensor& input, const Tensor& filters, const TensorLike& output_shape, const A& strides,
+                        Conv2DTransposeOptions options = {}) {
+  return conv2d_transpose(input, filters, output_shape, with(options, options.strides, strides));
+}
+template <As<Sizes> A = Sizes>
+Tensor conv3d_transpose(const Tensor& input, const Tensor& filters, const TensorLike& output_shape, const A& strides,
+                        Conv3DTransposeOptions options = {}) {
+  return conv3d_transpose(input, filters, output_shape, with(options, options.strides, strides));
+}
+template <As<Sizes> A = Sizes>
+Tensor conv_transpose(const Tensor& input, const Tensor& filters, const TensorLike& output_shape, const A& strides,
+                      ConvTransposeOptions options = {}) {
+  return conv_transpose(input, filters, output_shape, with(options, options.strides, strides));
+}
+template <As<Sizes> A = Sizes, As<Padding> B = Padding>
+Tensor depthwise_conv2d(const Tensor& input, const Tensor& filter, const A& strides, const B& padding,
+                        ConvOptions options = {}) {
+  return depthwise_conv2d(input, filter, with(options, options.strides, strides, options.padding, padding));
+}
+template <As<Sizes> A = Sizes, As<Padding> B = Padding>
+Tensor separable_conv2d(const Tensor& input, const Tensor& depthwise_filter, const Tensor& pointwise_filter,
+                        const A& strides, const B& padding, ConvOptions options = {}) {
+  return separable_conv2d(input, depthwise_filter, pointwise_filter,
+                          with(options, options.strides, strides, options.padding, padding));
+}
 
 }  // namespace thalweg::nn

@@ -37,61 +37,25 @@ THALWEG_API void Assert(const TensorLike& condition, std::span<const Tensor> dat
 
 /// InvalidArgumentError unless x == y everywhere: `assert_equal(x, y, {.message = "labels"})`.
 THALWEG_API void assert_equal(const TensorLike& x, const TensorLike& y, const AssertOptions& options = {});
-template <As<std::string> A = std::string>
-void assert_equal(const TensorLike& x, const TensorLike& y, const A& message, AssertOptions options = {}) {
-  return assert_equal(x, y, with(options, options.message, message));
-}
 /// InvalidArgumentError unless x != y everywhere.
 THALWEG_API void assert_none_equal(const TensorLike& x, const TensorLike& y,
                                    const AssertNoneEqualOptions& options = {});
 /// InvalidArgumentError unless x < y everywhere.
 THALWEG_API void assert_less(const TensorLike& x, const TensorLike& y, const AssertOptions& options = {});
-template <As<std::string> A = std::string>
-void assert_less(const TensorLike& x, const TensorLike& y, const A& message, AssertOptions options = {}) {
-  return assert_less(x, y, with(options, options.message, message));
-}
 /// InvalidArgumentError unless x <= y everywhere.
 THALWEG_API void assert_less_equal(const TensorLike& x, const TensorLike& y, const AssertOptions& options = {});
-template <As<std::string> A = std::string>
-void assert_less_equal(const TensorLike& x, const TensorLike& y, const A& message, AssertOptions options = {}) {
-  return assert_less_equal(x, y, with(options, options.message, message));
-}
 /// InvalidArgumentError unless x > y everywhere.
 THALWEG_API void assert_greater(const TensorLike& x, const TensorLike& y, const AssertOptions& options = {});
-template <As<std::string> A = std::string>
-void assert_greater(const TensorLike& x, const TensorLike& y, const A& message, AssertOptions options = {}) {
-  return assert_greater(x, y, with(options, options.message, message));
-}
 /// InvalidArgumentError unless x >= y everywhere.
 THALWEG_API void assert_greater_equal(const TensorLike& x, const TensorLike& y, const AssertOptions& options = {});
-template <As<std::string> A = std::string>
-void assert_greater_equal(const TensorLike& x, const TensorLike& y, const A& message, AssertOptions options = {}) {
-  return assert_greater_equal(x, y, with(options, options.message, message));
-}
 /// InvalidArgumentError unless every element is above 0.
 THALWEG_API void assert_positive(const Tensor& x, const AssertOptions& options = {});
-template <As<std::string> A = std::string>
-void assert_positive(const Tensor& x, const A& message, AssertOptions options = {}) {
-  return assert_positive(x, with(options, options.message, message));
-}
 /// InvalidArgumentError unless every element is below 0.
 THALWEG_API void assert_negative(const Tensor& x, const AssertOptions& options = {});
-template <As<std::string> A = std::string>
-void assert_negative(const Tensor& x, const A& message, AssertOptions options = {}) {
-  return assert_negative(x, with(options, options.message, message));
-}
 /// InvalidArgumentError unless every element is 0 or above.
 THALWEG_API void assert_non_negative(const Tensor& x, const AssertOptions& options = {});
-template <As<std::string> A = std::string>
-void assert_non_negative(const Tensor& x, const A& message, AssertOptions options = {}) {
-  return assert_non_negative(x, with(options, options.message, message));
-}
 /// InvalidArgumentError unless every element is 0 or below.
 THALWEG_API void assert_non_positive(const Tensor& x, const AssertOptions& options = {});
-template <As<std::string> A = std::string>
-void assert_non_positive(const Tensor& x, const A& message, AssertOptions options = {}) {
-  return assert_non_positive(x, with(options, options.message, message));
-}
 /// InvalidArgumentError unless |x - y| < atol + rtol |y| everywhere.
 THALWEG_API void assert_near(const TensorLike& x, const TensorLike& y, const AssertNearOptions& options = {});
 /// The tensor, or InvalidArgumentError when it holds NaN or an infinity.
@@ -99,41 +63,17 @@ THALWEG_API Tensor assert_all_finite(const Tensor& x, const std::string& message
 
 /// ValueError unless x has this many dimensions.
 THALWEG_API void assert_rank(const Tensor& x, const TensorLike& rank, const MessageOptions& options = {});
-template <As<std::string> A = std::string>
-void assert_rank(const Tensor& x, const TensorLike& rank, const A& message, MessageOptions options = {}) {
-  return assert_rank(x, rank, with(options, options.message, message));
-}
 /// ValueError unless x has this many dimensions or more.
 THALWEG_API void assert_rank_at_least(const Tensor& x, const TensorLike& rank, const MessageOptions& options = {});
-template <As<std::string> A = std::string>
-void assert_rank_at_least(const Tensor& x, const TensorLike& rank, const A& message, MessageOptions options = {}) {
-  return assert_rank_at_least(x, rank, with(options, options.message, message));
-}
 /// ValueError unless the number of dimensions is one of these.
 THALWEG_API void assert_rank_in(const Tensor& x, const std::vector<int64_t>& ranks, const MessageOptions& options = {});
-template <As<std::string> A = std::string>
-void assert_rank_in(const Tensor& x, const std::vector<int64_t>& ranks, const A& message, MessageOptions options = {}) {
-  return assert_rank_in(x, ranks, with(options, options.message, message));
-}
 /// ValueError unless the tensor has no dimensions.
 THALWEG_API void assert_scalar(const Tensor& tensor, const MessageOptions& options = {});
-template <As<std::string> A = std::string>
-void assert_scalar(const Tensor& tensor, const A& message, MessageOptions options = {}) {
-  return assert_scalar(tensor, with(options, options.message, message));
-}
 
 /// TypeError unless the tensor has this dtype.
 THALWEG_API void assert_type(const Tensor& tensor, DType tf_type, const MessageOptions& options = {});
-template <As<std::string> A = std::string>
-void assert_type(const Tensor& tensor, DType tf_type, const A& message, MessageOptions options = {}) {
-  return assert_type(tensor, tf_type, with(options, options.message, message));
-}
 /// TypeError unless the elements are integers.
 THALWEG_API void assert_integer(const Tensor& x, const MessageOptions& options = {});
-template <As<std::string> A = std::string>
-void assert_integer(const Tensor& x, const A& message, MessageOptions options = {}) {
-  return assert_integer(x, with(options, options.message, message));
-}
 /// True for dtypes with numbers: no strings, no truth values, no handles.
 THALWEG_API bool is_numeric_tensor(const Tensor& tensor);
 
@@ -170,6 +110,69 @@ struct ShapeSpec {
 THALWEG_API void assert_shapes(std::span<const ShapeSpec> shapes, const MessageOptions& options = {});
 inline void assert_shapes(std::initializer_list<ShapeSpec> shapes, const MessageOptions& options = {}) {
   assert_shapes(std::span(shapes.begin(), shapes.size()), options);
+
+  // The same with an option by position (docs/decisions/0013).
+  template <As<std::string> A = std::string>
+  void assert_equal(const TensorLike& x, const TensorLike& y, const A& message, AssertOptions options = {}) {
+    return assert_equal(x, y, with(options, options.message, message));
+  }
+  template <As<std::string> A = std::string>
+  void assert_less(const TensorLike& x, const TensorLike& y, const A& message, AssertOptions options = {}) {
+    return assert_less(x, y, with(options, options.message, message));
+  }
+  template <As<std::string> A = std::string>
+  void assert_less_equal(const TensorLike& x, const TensorLike& y, const A& message, AssertOptions options = {}) {
+    return assert_less_equal(x, y, with(options, options.message, message));
+  }
+  template <As<std::string> A = std::string>
+  void assert_greater(const TensorLike& x, const TensorLike& y, const A& message, AssertOptions options = {}) {
+    return assert_greater(x, y, with(options, options.message, message));
+  }
+  template <As<std::string> A = std::string>
+  void assert_greater_equal(const TensorLike& x, const TensorLike& y, const A& message, AssertOptions options = {}) {
+    return assert_greater_equal(x, y, with(options, options.message, message));
+  }
+  template <As<std::string> A = std::string>
+  void assert_positive(const Tensor& x, const A& message, AssertOptions options = {}) {
+    return assert_positive(x, with(options, options.message, message));
+  }
+  template <As<std::string> A = std::string>
+  void assert_negative(const Tensor& x, const A& message, AssertOptions options = {}) {
+    return assert_negative(x, with(options, options.message, message));
+  }
+  template <As<std::string> A = std::string>
+  void assert_non_negative(const Tensor& x, const A& message, AssertOptions options = {}) {
+    return assert_non_negative(x, with(options, options.message, message));
+  }
+  template <As<std::string> A = std::string>
+  void assert_non_positive(const Tensor& x, const A& message, AssertOptions options = {}) {
+    return assert_non_positive(x, with(options, options.message, message));
+  }
+  template <As<std::string> A = std::string>
+  void assert_rank(const Tensor& x, const TensorLike& rank, const A& message, MessageOptions options = {}) {
+    return assert_rank(x, rank, with(options, options.message, message));
+  }
+  template <As<std::string> A = std::string>
+  void assert_rank_at_least(const Tensor& x, const TensorLike& rank, const A& message, MessageOptions options = {}) {
+    return assert_rank_at_least(x, rank, with(options, options.message, message));
+  }
+  template <As<std::string> A = std::string>
+  void assert_rank_in(const Tensor& x, const std::vector<int64_t>& ranks, const A& message,
+                      MessageOptions options = {}) {
+    return assert_rank_in(x, ranks, with(options, options.message, message));
+  }
+  template <As<std::string> A = std::string>
+  void assert_scalar(const Tensor& tensor, const A& message, MessageOptions options = {}) {
+    return assert_scalar(tensor, with(options, options.message, message));
+  }
+  template <As<std::string> A = std::string>
+  void assert_type(const Tensor& tensor, DType tf_type, const A& message, MessageOptions options = {}) {
+    return assert_type(tensor, tf_type, with(options, options.message, message));
+  }
+  template <As<std::string> A = std::string>
+  void assert_integer(const Tensor& x, const A& message, MessageOptions options = {}) {
+    return assert_integer(x, with(options, options.message, message));
+  }
 }
 
 }  // namespace thalweg::debugging

@@ -23,51 +23,53 @@ struct RfftOptions {
 };
 /// The transform of real numbers over the last dimension; of the result, which is symmetric, the first half.
 THALWEG_API Tensor rfft(const TensorLike& input_tensor, const RfftOptions& options = {});
-template <As<Tensor> A = Tensor>
-Tensor rfft(const TensorLike& input_tensor, const A& fft_length, RfftOptions options = {}) {
-  return rfft(input_tensor, with(options, options.fft_length, fft_length));
-}
 /// The inverse of `rfft`; an odd length must be given.
 THALWEG_API Tensor irfft(const TensorLike& input_tensor, const RfftOptions& options = {});
-template <As<Tensor> A = Tensor>
-Tensor irfft(const TensorLike& input_tensor, const A& fft_length, RfftOptions options = {}) {
-  return irfft(input_tensor, with(options, options.fft_length, fft_length));
-}
 /// The transform of real numbers over the last two dimensions.
 THALWEG_API Tensor rfft2d(const TensorLike& input_tensor, const RfftOptions& options = {});
-template <As<Tensor> A = Tensor>
-Tensor rfft2d(const TensorLike& input_tensor, const A& fft_length, RfftOptions options = {}) {
-  return rfft2d(input_tensor, with(options, options.fft_length, fft_length));
-}
 /// The inverse of `rfft2d`.
 THALWEG_API Tensor irfft2d(const TensorLike& input_tensor, const RfftOptions& options = {});
-template <As<Tensor> A = Tensor>
-Tensor irfft2d(const TensorLike& input_tensor, const A& fft_length, RfftOptions options = {}) {
-  return irfft2d(input_tensor, with(options, options.fft_length, fft_length));
-}
 /// The transform of real numbers over the last three dimensions.
 THALWEG_API Tensor rfft3d(const TensorLike& input_tensor, const RfftOptions& options = {});
-template <As<Tensor> A = Tensor>
-Tensor rfft3d(const TensorLike& input_tensor, const A& fft_length, RfftOptions options = {}) {
-  return rfft3d(input_tensor, with(options, options.fft_length, fft_length));
-}
 /// The inverse of `rfft3d`.
 THALWEG_API Tensor irfft3d(const TensorLike& input_tensor, const RfftOptions& options = {});
-template <As<Tensor> A = Tensor>
-Tensor irfft3d(const TensorLike& input_tensor, const A& fft_length, RfftOptions options = {}) {
-  return irfft3d(input_tensor, with(options, options.fft_length, fft_length));
-}
 
 struct FftShiftOptions {
   Axis axes = {};  // all where left out
 };
 /// Moves the zero frequency to the middle.
 THALWEG_API Tensor fftshift(const TensorLike& x, const FftShiftOptions& options = {});
+/// Moves it back.
+THALWEG_API Tensor ifftshift(const TensorLike& x, const FftShiftOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
+template <As<Tensor> A = Tensor>
+Tensor rfft(const TensorLike& input_tensor, const A& fft_length, RfftOptions options = {}) {
+  return rfft(input_tensor, with(options, options.fft_length, fft_length));
+}
+template <As<Tensor> A = Tensor>
+Tensor irfft(const TensorLike& input_tensor, const A& fft_length, RfftOptions options = {}) {
+  return irfft(input_tensor, with(options, options.fft_length, fft_length));
+}
+template <As<Tensor> A = Tensor>
+Tensor rfft2d(const TensorLike& input_tensor, const A& fft_length, RfftOptions options = {}) {
+  return rfft2d(input_tensor, with(options, options.fft_length, fft_length));
+}
+template <As<Tensor> A = Tensor>
+Tensor irfft2d(const TensorLike& input_tensor, const A& fft_length, RfftOptions options = {}) {
+  return irfft2d(input_tensor, with(options, options.fft_length, fft_length));
+}
+template <As<Tensor> A = Tensor>
+Tensor rfft3d(const TensorLike& input_tensor, const A& fft_length, RfftOptions options = {}) {
+  return rfft3d(input_tensor, with(options, options.fft_length, fft_length));
+}
+template <As<Tensor> A = Tensor>
+Tensor irfft3d(const TensorLike& input_tensor, const A& fft_length, RfftOptions options = {}) {
+  return irfft3d(input_tensor, with(options, options.fft_length, fft_length));
+}
 template <As<Axis> A = Axis> Tensor fftshift(const TensorLike& x, const A& axes, FftShiftOptions options = {}) {
   return fftshift(x, with(options, options.axes, axes));
 }
-/// Moves it back.
-THALWEG_API Tensor ifftshift(const TensorLike& x, const FftShiftOptions& options = {});
 template <As<Axis> A = Axis> Tensor ifftshift(const TensorLike& x, const A& axes, FftShiftOptions options = {}) {
   return ifftshift(x, with(options, options.axes, axes));
 }

@@ -19,6 +19,8 @@ struct GatherNdOptions {
 };
 /// The slices that lists of coordinates name: indices [..., depth] point into the first `depth` dimensions of params.
 THALWEG_API Tensor gather_nd(const TensorLike& params, const TensorLike& indices, const GatherNdOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
 template <As<int64_t> A = int64_t>
 Tensor gather_nd(const TensorLike& params, const TensorLike& indices, const A& batch_dims,
                  GatherNdOptions options = {}) {

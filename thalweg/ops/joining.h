@@ -14,6 +14,8 @@ struct StackOptions {
 };
 /// Tensors of one shape along a new axis.
 THALWEG_API Tensor stack(const std::vector<Tensor>& values, const StackOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
 template <As<int64_t> A = int64_t>
 Tensor stack(const std::vector<Tensor>& values, const A& axis, StackOptions options = {}) {
   return stack(values, with(options, options.axis, axis));

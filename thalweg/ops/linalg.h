@@ -98,10 +98,6 @@ struct LstsqOptions {
 };
 /// x that minimises |matrix x - rhs|^2 + l2_regularizer |x|^2.
 THALWEG_API Tensor lstsq(const TensorLike& matrix, const TensorLike& rhs, const LstsqOptions& options = {});
-template <As<double> A = double>
-Tensor lstsq(const TensorLike& matrix, const TensorLike& rhs, const A& l2_regularizer, LstsqOptions options = {}) {
-  return lstsq(matrix, rhs, with(options, options.l2_regularizer, l2_regularizer));
-}
 
 struct LuOptions {
   DType output_idx_type = DType::int32;
@@ -146,5 +142,11 @@ struct TridiagonalMatmulOptions {
 /// The product of tridiagonal matrices and rhs [..., n, k].
 THALWEG_API Tensor tridiagonal_matmul(const Tensor& diagonals, const Tensor& rhs,
                                       const TridiagonalMatmulOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
+template <As<double> A = double>
+Tensor lstsq(const TensorLike& matrix, const TensorLike& rhs, const A& l2_regularizer, LstsqOptions options = {}) {
+  return lstsq(matrix, rhs, with(options, options.l2_regularizer, l2_regularizer));
+}
 
 }  // namespace thalweg::linalg

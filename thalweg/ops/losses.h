@@ -10,16 +10,8 @@ struct SoftmaxOptions {
 };
 /// exp(logits) divided by its sum along an axis.
 THALWEG_API Tensor softmax(const Tensor& logits, const SoftmaxOptions& options = {});
-template <As<std::optional<int64_t>> A = std::optional<int64_t>>
-Tensor softmax(const Tensor& logits, const A& axis, SoftmaxOptions options = {}) {
-  return softmax(logits, with(options, options.axis, axis));
-}
 /// The logarithm of softmax, without overflow.
 THALWEG_API Tensor log_softmax(const Tensor& logits, const SoftmaxOptions& options = {});
-template <As<std::optional<int64_t>> A = std::optional<int64_t>>
-Tensor log_softmax(const Tensor& logits, const A& axis, SoftmaxOptions options = {}) {
-  return log_softmax(logits, with(options, options.axis, axis));
-}
 
 struct CrossEntropyOptions {
   int64_t axis = -1;
@@ -50,5 +42,15 @@ struct BiasAddOptions {
 };
 /// Adds one number to each channel.
 THALWEG_API Tensor bias_add(const TensorLike& value, const TensorLike& bias, const BiasAddOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
+template <As<std::optional<int64_t>> A = std::optional<int64_t>>
+Tensor softmax(const Tensor& logits, const A& axis, SoftmaxOptions options = {}) {
+  return softmax(logits, with(options, options.axis, axis));
+}
+template <As<std::optional<int64_t>> A = std::optional<int64_t>>
+Tensor log_softmax(const Tensor& logits, const A& axis, SoftmaxOptions options = {}) {
+  return log_softmax(logits, with(options, options.axis, axis));
+}
 
 }  // namespace thalweg::nn

@@ -61,7 +61,8 @@ Tensor l2_loss(const Tensor& t) { return apply1(L2Loss, {t}); }
 Tensor sigmoid_cross_entropy_with_logits(const TensorLike& labels, const TensorLike& logits) {
   Tensor x = logits.own(), y = labels.as(x.dtype());
   require_same_shape("sigmoid_cross_entropy_with_logits", y, x);
-  // relu(x) - x * y + log_of_small(x), whose derivative at 0 is sigmoid(0) - y only if both parts take the same side there.
+  // relu(x) - x * y + log_of_small(x), whose derivative at 0 is sigmoid(0) - y only if both parts take the same side
+  // there.
   const Tensor positive = greater_equal(x, 0);
   return where(positive, x, 0) - x * y + log1p(exp(where(positive, -x, x)));
 }

@@ -64,6 +64,8 @@ struct LocalResponseNormalizationOptions {
 /// input / (bias + alpha * sum of squares of the channels within depth_radius) ^ beta.
 THALWEG_API Tensor local_response_normalization(const Tensor& input,
                                                 const LocalResponseNormalizationOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
 template <As<int64_t> A = int64_t>
 Tensor local_response_normalization(const Tensor& input, const A& depth_radius,
                                     LocalResponseNormalizationOptions options = {}) {

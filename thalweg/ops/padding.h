@@ -13,6 +13,8 @@ struct PadOptions {
 /// `paddings[i]` elements before and after along axis i: a constant, or a mirror image with ("SYMMETRIC") or without
 /// ("REFLECT") the elements at the edge.
 THALWEG_API Tensor pad(const Tensor& tensor, const TensorLike& paddings, const PadOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
 template <As<std::string> A = std::string>
 Tensor pad(const Tensor& tensor, const TensorLike& paddings, const A& mode, PadOptions options = {}) {
   return pad(tensor, paddings, with(options, options.mode, mode));

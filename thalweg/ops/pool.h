@@ -33,52 +33,20 @@ struct AnyPoolOptions {
 
 /// The largest element of each window of [batch, space..., channels].
 THALWEG_API Tensor max_pool(const Tensor& input, const AnyPoolOptions& options = {});
-template <As<Sizes> A = Sizes, As<Sizes> B = Sizes, As<Padding> C = Padding>
-Tensor max_pool(const Tensor& input, const A& ksize, const B& strides, const C& padding, AnyPoolOptions options = {}) {
-  return max_pool(input, with(options, options.ksize, ksize, options.strides, strides, options.padding, padding));
-}
 /// The largest element of each window of [batch, width, channels].
 THALWEG_API Tensor max_pool1d(const Tensor& input, const Pool1DOptions& options = {});
-template <As<Sizes> A = Sizes, As<Sizes> B = Sizes, As<Padding> C = Padding>
-Tensor max_pool1d(const Tensor& input, const A& ksize, const B& strides, const C& padding, Pool1DOptions options = {}) {
-  return max_pool1d(input, with(options, options.ksize, ksize, options.strides, strides, options.padding, padding));
-}
 /// The largest element of each window of [batch, height, width, channels].
 THALWEG_API Tensor max_pool2d(const Tensor& input, const Pool2DOptions& options = {});
-template <As<Sizes> A = Sizes, As<Sizes> B = Sizes, As<Padding> C = Padding>
-Tensor max_pool2d(const Tensor& input, const A& ksize, const B& strides, const C& padding, Pool2DOptions options = {}) {
-  return max_pool2d(input, with(options, options.ksize, ksize, options.strides, strides, options.padding, padding));
-}
 /// The largest element of each window of [batch, depth, height, width, channels].
 THALWEG_API Tensor max_pool3d(const Tensor& input, const Pool3DOptions& options = {});
-template <As<Sizes> A = Sizes, As<Sizes> B = Sizes, As<Padding> C = Padding>
-Tensor max_pool3d(const Tensor& input, const A& ksize, const B& strides, const C& padding, Pool3DOptions options = {}) {
-  return max_pool3d(input, with(options, options.ksize, ksize, options.strides, strides, options.padding, padding));
-}
 /// The mean of each window of [batch, space..., channels]; what lies outside of the input does not count.
 THALWEG_API Tensor avg_pool(const Tensor& input, const AnyPoolOptions& options = {});
-template <As<Sizes> A = Sizes, As<Sizes> B = Sizes, As<Padding> C = Padding>
-Tensor avg_pool(const Tensor& input, const A& ksize, const B& strides, const C& padding, AnyPoolOptions options = {}) {
-  return avg_pool(input, with(options, options.ksize, ksize, options.strides, strides, options.padding, padding));
-}
 /// The mean of each window of [batch, width, channels].
 THALWEG_API Tensor avg_pool1d(const Tensor& input, const Pool1DOptions& options = {});
-template <As<Sizes> A = Sizes, As<Sizes> B = Sizes, As<Padding> C = Padding>
-Tensor avg_pool1d(const Tensor& input, const A& ksize, const B& strides, const C& padding, Pool1DOptions options = {}) {
-  return avg_pool1d(input, with(options, options.ksize, ksize, options.strides, strides, options.padding, padding));
-}
 /// The mean of each window of [batch, height, width, channels].
 THALWEG_API Tensor avg_pool2d(const Tensor& input, const Pool2DOptions& options = {});
-template <As<Sizes> A = Sizes, As<Sizes> B = Sizes, As<Padding> C = Padding>
-Tensor avg_pool2d(const Tensor& input, const A& ksize, const B& strides, const C& padding, Pool2DOptions options = {}) {
-  return avg_pool2d(input, with(options, options.ksize, ksize, options.strides, strides, options.padding, padding));
-}
 /// The mean of each window of [batch, depth, height, width, channels].
 THALWEG_API Tensor avg_pool3d(const Tensor& input, const Pool3DOptions& options = {});
-template <As<Sizes> A = Sizes, As<Sizes> B = Sizes, As<Padding> C = Padding>
-Tensor avg_pool3d(const Tensor& input, const A& ksize, const B& strides, const C& padding, Pool3DOptions options = {}) {
-  return avg_pool3d(input, with(options, options.ksize, ksize, options.strides, strides, options.padding, padding));
-}
 
 struct ArgmaxPoolOptions {
   Sizes ksize = 2;
@@ -93,12 +61,6 @@ struct MaxPoolWithArgmax {
 };
 /// max_pool2d, and where each maximum lies: its index in the flattened image, or in the flattened batch.
 THALWEG_API MaxPoolWithArgmax max_pool_with_argmax(const Tensor& input, const ArgmaxPoolOptions& options = {});
-template <As<Sizes> A = Sizes, As<Sizes> B = Sizes, As<Padding> C = Padding>
-MaxPoolWithArgmax max_pool_with_argmax(const Tensor& input, const A& ksize, const B& strides, const C& padding,
-                                       ArgmaxPoolOptions options = {}) {
-  return max_pool_with_argmax(input,
-                              with(options, options.ksize, ksize, options.strides, strides, options.padding, padding));
-}
 
 struct PoolOptions {
   Sizes strides = {};
@@ -109,5 +71,45 @@ struct PoolOptions {
 /// Pooling of type "MAX" or "AVG" over as many dimensions of space as window_shape has numbers.
 THALWEG_API Tensor pool(const Tensor& input, const std::vector<int64_t>& window_shape, const std::string& pooling_type,
                         const PoolOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
+template <As<Sizes> A = Sizes, As<Sizes> B = Sizes, As<Padding> C = Padding>
+Tensor max_pool(const Tensor& input, const A& ksize, const B& strides, const C& padding, AnyPoolOptions options = {}) {
+  return max_pool(input, with(options, options.ksize, ksize, options.strides, strides, options.padding, padding));
+}
+template <As<Sizes> A = Sizes, As<Sizes> B = Sizes, As<Padding> C = Padding>
+Tensor max_pool1d(const Tensor& input, const A& ksize, const B& strides, const C& padding, Pool1DOptions options = {}) {
+  return max_pool1d(input, with(options, options.ksize, ksize, options.strides, strides, options.padding, padding));
+}
+template <As<Sizes> A = Sizes, As<Sizes> B = Sizes, As<Padding> C = Padding>
+Tensor max_pool2d(const Tensor& input, const A& ksize, const B& strides, const C& padding, Pool2DOptions options = {}) {
+  return max_pool2d(input, with(options, options.ksize, ksize, options.strides, strides, options.padding, padding));
+}
+template <As<Sizes> A = Sizes, As<Sizes> B = Sizes, As<Padding> C = Padding>
+Tensor max_pool3d(const Tensor& input, const A& ksize, const B& strides, const C& padding, Pool3DOptions options = {}) {
+  return max_pool3d(input, with(options, options.ksize, ksize, options.strides, strides, options.padding, padding));
+}
+template <As<Sizes> A = Sizes, As<Sizes> B = Sizes, As<Padding> C = Padding>
+Tensor avg_pool(const Tensor& input, const A& ksize, const B& strides, const C& padding, AnyPoolOptions options = {}) {
+  return avg_pool(input, with(options, options.ksize, ksize, options.strides, strides, options.padding, padding));
+}
+template <As<Sizes> A = Sizes, As<Sizes> B = Sizes, As<Padding> C = Padding>
+Tensor avg_pool1d(const Tensor& input, const A& ksize, const B& strides, const C& padding, Pool1DOptions options = {}) {
+  return avg_pool1d(input, with(options, options.ksize, ksize, options.strides, strides, options.padding, padding));
+}
+template <As<Sizes> A = Sizes, As<Sizes> B = Sizes, As<Padding> C = Padding>
+Tensor avg_pool2d(const Tensor& input, const A& ksize, const B& strides, const C& padding, Pool2DOptions options = {}) {
+  return avg_pool2d(input, with(options, options.ksize, ksize, options.strides, strides, options.padding, padding));
+}
+template <As<Sizes> A = Sizes, As<Sizes> B = Sizes, As<Padding> C = Padding>
+Tensor avg_pool3d(const Tensor& input, const A& ksize, const B& strides, const C& padding, Pool3DOptions options = {}) {
+  return avg_pool3d(input, with(options, options.ksize, ksize, options.strides, strides, options.padding, padding));
+}
+template <As<Sizes> A = Sizes, As<Sizes> B = Sizes, As<Padding> C = Padding>
+MaxPoolWithArgmax max_pool_with_argmax(const Tensor& input, const A& ksize, const B& strides, const C& padding,
+                                       ArgmaxPoolOptions options = {}) {
+  return max_pool_with_argmax(input,
+                              with(options, options.ksize, ksize, options.strides, strides, options.padding, padding));
+}
 
 }  // namespace thalweg::nn

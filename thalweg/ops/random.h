@@ -17,10 +17,6 @@ struct UniformOptions {
 };
 /// Uniform in [minval, maxval), real numbers or integers.
 THALWEG_API Tensor uniform(const TensorLike& shape, const UniformOptions& options = {});
-template <As<Parameter> A = Parameter, As<Parameter> B = Parameter>
-Tensor uniform(const TensorLike& shape, const A& minval, const B& maxval, UniformOptions options = {}) {
-  return uniform(shape, with(options, options.minval, minval, options.maxval, maxval));
-}
 
 struct NormalOptions {
   Parameter mean = 0.0;
@@ -30,26 +26,14 @@ struct NormalOptions {
 };
 /// Normal with this mean and standard deviation; both may be tensors that broadcast.
 THALWEG_API Tensor normal(const TensorLike& shape, const NormalOptions& options = {});
-template <As<Parameter> A = Parameter, As<Parameter> B = Parameter>
-Tensor normal(const TensorLike& shape, const A& mean, const B& stddev, NormalOptions options = {}) {
-  return normal(shape, with(options, options.mean, mean, options.stddev, stddev));
-}
 /// Normal, drawn again until it lies within two standard deviations of the mean.
 THALWEG_API Tensor truncated_normal(const TensorLike& shape, const NormalOptions& options = {});
-template <As<Parameter> A = Parameter, As<Parameter> B = Parameter>
-Tensor truncated_normal(const TensorLike& shape, const A& mean, const B& stddev, NormalOptions options = {}) {
-  return truncated_normal(shape, with(options, options.mean, mean, options.stddev, stddev));
-}
 
 struct SeedOptions {
   std::optional<int64_t> seed = {};
 };
 /// The rows of a tensor in a random order.
 THALWEG_API Tensor shuffle(const Tensor& value, const SeedOptions& options = {});
-template <As<std::optional<int64_t>> A = std::optional<int64_t>>
-Tensor shuffle(const Tensor& value, const A& seed, SeedOptions options = {}) {
-  return shuffle(value, with(options, options.seed, seed));
-}
 
 struct CategoricalOptions {
   DType dtype = DType::int64;
@@ -58,11 +42,6 @@ struct CategoricalOptions {
 /// Draws classes by unnormalised log probabilities: [batch, classes] to [batch, num_samples].
 THALWEG_API Tensor categorical(const Tensor& logits, const TensorLike& num_samples,
                                const CategoricalOptions& options = {});
-template <As<DType> A = DType>
-Tensor categorical(const Tensor& logits, const TensorLike& num_samples, const A& dtype,
-                   CategoricalOptions options = {}) {
-  return categorical(logits, num_samples, with(options, options.dtype, dtype));
-}
 
 struct GammaOptions {
   Parameter beta = {};  // the inverse scale, 1 where left out
@@ -83,5 +62,28 @@ THALWEG_API Tensor poisson(const TensorLike& shape, const TensorLike& lam, const
 Tensor broadcast_alpha(const Tensor& alpha, const Tensor& beta);
 /// Draws of scale 1 divided by beta, kept above zero.
 Tensor finish_gamma(const Tensor& draws, const Tensor& beta);
+
+// The same with an option by position (docs/decisions/0013).
+template <As<Parameter> A = Parameter, As<Parameter> B = Parameter>
+Tensor uniform(const TensorLike& shape, const A& minval, const B& maxval, UniformOptions options = {}) {
+  return uniform(shape, with(options, options.minval, minval, options.maxval, maxval));
+}
+template <As<Parameter> A = Parameter, As<Parameter> B = Parameter>
+Tensor normal(const TensorLike& shape, const A& mean, const B& stddev, NormalOptions options = {}) {
+  return normal(shape, with(options, options.mean, mean, options.stddev, stddev));
+}
+template <As<Parameter> A = Parameter, As<Parameter> B = Parameter>
+Tensor truncated_normal(const TensorLike& shape, const A& mean, const B& stddev, NormalOptions options = {}) {
+  return truncated_normal(shape, with(options, options.mean, mean, options.stddev, stddev));
+}
+template <As<std::optional<int64_t>> A = std::optional<int64_t>>
+Tensor shuffle(const Tensor& value, const A& seed, SeedOptions options = {}) {
+  return shuffle(value, with(options, options.seed, seed));
+}
+template <As<DType> A = DType>
+Tensor categorical(const Tensor& logits, const TensorLike& num_samples, const A& dtype,
+                   CategoricalOptions options = {}) {
+  return categorical(logits, num_samples, with(options, options.dtype, dtype));
+}
 
 }  // namespace thalweg::random

@@ -15,11 +15,6 @@ struct StatelessUniformOptions {
 /// Uniform in [minval, maxval), real numbers or integers.
 THALWEG_API Tensor stateless_uniform(const TensorLike& shape, const TensorLike& seed,
                                      const StatelessUniformOptions& options = {});
-template <As<Parameter> A = Parameter, As<Parameter> B = Parameter>
-Tensor stateless_uniform(const TensorLike& shape, const TensorLike& seed, const A& minval, const B& maxval,
-                         StatelessUniformOptions options = {}) {
-  return stateless_uniform(shape, seed, with(options, options.minval, minval, options.maxval, maxval));
-}
 
 struct StatelessNormalOptions {
   Parameter mean = 0.0;
@@ -30,19 +25,9 @@ struct StatelessNormalOptions {
 /// Normal with this mean and standard deviation.
 THALWEG_API Tensor stateless_normal(const TensorLike& shape, const TensorLike& seed,
                                     const StatelessNormalOptions& options = {});
-template <As<Parameter> A = Parameter, As<Parameter> B = Parameter>
-Tensor stateless_normal(const TensorLike& shape, const TensorLike& seed, const A& mean, const B& stddev,
-                        StatelessNormalOptions options = {}) {
-  return stateless_normal(shape, seed, with(options, options.mean, mean, options.stddev, stddev));
-}
 /// Normal, drawn again until it lies within two standard deviations of the mean.
 THALWEG_API Tensor stateless_truncated_normal(const TensorLike& shape, const TensorLike& seed,
                                               const StatelessNormalOptions& options = {});
-template <As<Parameter> A = Parameter, As<Parameter> B = Parameter>
-Tensor stateless_truncated_normal(const TensorLike& shape, const TensorLike& seed, const A& mean, const B& stddev,
-                                  StatelessNormalOptions options = {}) {
-  return stateless_truncated_normal(shape, seed, with(options, options.mean, mean, options.stddev, stddev));
-}
 
 struct StatelessCategoricalOptions {
   DType dtype = DType::int64;
@@ -50,11 +35,6 @@ struct StatelessCategoricalOptions {
 /// Draws classes by unnormalised log probabilities: [batch, classes] to [batch, num_samples].
 THALWEG_API Tensor stateless_categorical(const Tensor& logits, const TensorLike& num_samples, const TensorLike& seed,
                                          const StatelessCategoricalOptions& options = {});
-template <As<DType> A = DType>
-Tensor stateless_categorical(const Tensor& logits, const TensorLike& num_samples, const TensorLike& seed,
-                             const A& dtype, StatelessCategoricalOptions options = {}) {
-  return stateless_categorical(logits, num_samples, seed, with(options, options.dtype, dtype));
-}
 
 struct StatelessGammaOptions {
   Parameter beta = {};  // the inverse scale, 1 where left out
@@ -77,15 +57,37 @@ struct SplitOptions {
 };
 /// New seeds from one: [num, 2], of the seed's dtype.
 THALWEG_API Tensor split(const TensorLike& seed, const SplitOptions& options = {});
-template <As<int64_t> A = int64_t> Tensor split(const TensorLike& seed, const A& num, SplitOptions options = {}) {
-  return split(seed, with(options, options.num, num));
-}
 
 struct AlgorithmOptions {
   std::string alg = "auto_select";
 };
 /// A new seed from a seed and an integer, such as the number of a step.
 THALWEG_API Tensor fold_in(const TensorLike& seed, const TensorLike& data, const AlgorithmOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
+template <As<Parameter> A = Parameter, As<Parameter> B = Parameter>
+Tensor stateless_uniform(const TensorLike& shape, const TensorLike& seed, const A& minval, const B& maxval,
+                         StatelessUniformOptions options = {}) {
+  return stateless_uniform(shape, seed, with(options, options.minval, minval, options.maxval, maxval));
+}
+template <As<Parameter> A = Parameter, As<Parameter> B = Parameter>
+Tensor stateless_normal(const TensorLike& shape, const TensorLike& seed, const A& mean, const B& stddev,
+                        StatelessNormalOptions options = {}) {
+  return stateless_normal(shape, seed, with(options, options.mean, mean, options.stddev, stddev));
+}
+template <As<Parameter> A = Parameter, As<Parameter> B = Parameter>
+Tensor stateless_truncated_normal(const TensorLike& shape, const TensorLike& seed, const A& mean, const B& stddev,
+                                  StatelessNormalOptions options = {}) {
+  return stateless_truncated_normal(shape, seed, with(options, options.mean, mean, options.stddev, stddev));
+}
+template <As<DType> A = DType>
+Tensor stateless_categorical(const Tensor& logits, const TensorLike& num_samples, const TensorLike& seed,
+                             const A& dtype, StatelessCategoricalOptions options = {}) {
+  return stateless_categorical(logits, num_samples, seed, with(options, options.dtype, dtype));
+}
+template <As<int64_t> A = int64_t> Tensor split(const TensorLike& seed, const A& num, SplitOptions options = {}) {
+  return split(seed, with(options, options.num, num));
+}
 
 namespace experimental {
 /// The rows of a tensor in the order that the seed says.

@@ -17,6 +17,8 @@ struct SequenceMaskOptions {
 };
 /// [..., maxlen]: true at positions below each length.
 THALWEG_API Tensor sequence_mask(const TensorLike& lengths, const SequenceMaskOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
 template <As<Tensor> A = Tensor>
 Tensor sequence_mask(const TensorLike& lengths, const A& maxlen, SequenceMaskOptions options = {}) {
   return sequence_mask(lengths, with(options, options.maxlen, maxlen));

@@ -12,6 +12,8 @@ struct ScanOptions {
 };
 /// The running sum.
 THALWEG_API Tensor cumsum(const Tensor& x, const ScanOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
 template <As<int64_t> A = int64_t> Tensor cumsum(const Tensor& x, const A& axis, ScanOptions options = {}) {
   return cumsum(x, with(options, options.axis, axis));
 }
@@ -20,15 +22,18 @@ namespace math {
 using thalweg::cumsum;
 /// The running product.
 THALWEG_API Tensor cumprod(const Tensor& x, const ScanOptions& options = {});
+/// The running log of the sum of exponentials.
+THALWEG_API Tensor cumulative_logsumexp(const Tensor& x, const ScanOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
 template <As<int64_t> A = int64_t> Tensor cumprod(const Tensor& x, const A& axis, ScanOptions options = {}) {
   return cumprod(x, with(options, options.axis, axis));
 }
-/// The running log of the sum of exponentials.
-THALWEG_API Tensor cumulative_logsumexp(const Tensor& x, const ScanOptions& options = {});
 template <As<int64_t> A = int64_t>
 Tensor cumulative_logsumexp(const Tensor& x, const A& axis, ScanOptions options = {}) {
   return cumulative_logsumexp(x, with(options, options.axis, axis));
 }
+
 }  // namespace math
 
 }  // namespace thalweg

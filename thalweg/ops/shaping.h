@@ -23,9 +23,6 @@ struct SqueezeOptions {
 };
 /// Without the dimensions of length 1, or without those named.
 THALWEG_API Tensor squeeze(const TensorLike& input, const SqueezeOptions& options = {});
-template <As<Axis> A = Axis> Tensor squeeze(const TensorLike& input, const A& axis, SqueezeOptions options = {}) {
-  return squeeze(input, with(options, options.axis, axis));
-}
 /// The input, checked to have this shape as far as it is known.
 THALWEG_API Tensor ensure_shape(const Tensor& x, const Shape& shape);
 
@@ -34,22 +31,27 @@ struct ShapeOptions {
 };
 /// The dimensions as a vector, known only when it runs.
 THALWEG_API Tensor shape(const TensorLike& input, const ShapeOptions& options = {});
+/// The shapes of several tensors.
+THALWEG_API std::vector<Tensor> shape_n(const std::vector<Tensor>& input, const ShapeOptions& options = {});
+/// The number of elements as a scalar.
+THALWEG_API Tensor size(const TensorLike& input, const ShapeOptions& options = {});
+/// The number of dimensions as an int32 scalar.
+THALWEG_API Tensor rank(const TensorLike& input);
+
+// The same with an option by position (docs/decisions/0013).
+template <As<Axis> A = Axis> Tensor squeeze(const TensorLike& input, const A& axis, SqueezeOptions options = {}) {
+  return squeeze(input, with(options, options.axis, axis));
+}
 template <As<DType> A = DType> Tensor shape(const TensorLike& input, const A& out_type, ShapeOptions options = {}) {
   return shape(input, with(options, options.out_type, out_type));
 }
-/// The shapes of several tensors.
-THALWEG_API std::vector<Tensor> shape_n(const std::vector<Tensor>& input, const ShapeOptions& options = {});
 template <As<DType> A = DType>
 std::vector<Tensor> shape_n(const std::vector<Tensor>& input, const A& out_type, ShapeOptions options = {}) {
   return shape_n(input, with(options, options.out_type, out_type));
 }
-/// The number of elements as a scalar.
-THALWEG_API Tensor size(const TensorLike& input, const ShapeOptions& options = {});
 template <As<DType> A = DType> Tensor size(const TensorLike& input, const A& out_type, ShapeOptions options = {}) {
   return size(input, with(options, options.out_type, out_type));
 }
-/// The number of dimensions as an int32 scalar.
-THALWEG_API Tensor rank(const TensorLike& input);
 
 namespace debugging {
 /// The tensor, or InvalidArgumentError with `message` when it holds NaN or an infinity.

@@ -12,9 +12,6 @@ struct SortOptions {
 };
 /// The elements in order along an axis.
 THALWEG_API Tensor sort(const TensorLike& values, const SortOptions& options = {});
-template <As<int64_t> A = int64_t> Tensor sort(const TensorLike& values, const A& axis, SortOptions options = {}) {
-  return sort(values, with(options, options.axis, axis));
-}
 
 struct ArgsortOptions {
   int64_t axis = -1;
@@ -23,10 +20,6 @@ struct ArgsortOptions {
 };
 /// The int32 indices that put the elements in order along an axis.
 THALWEG_API Tensor argsort(const TensorLike& values, const ArgsortOptions& options = {});
-template <As<int64_t> A = int64_t>
-Tensor argsort(const TensorLike& values, const A& axis, ArgsortOptions options = {}) {
-  return argsort(values, with(options, options.axis, axis));
-}
 
 struct SearchsortedOptions {
   std::string side = "left";  // or "right"
@@ -36,6 +29,15 @@ struct SearchsortedOptions {
 /// elements.
 THALWEG_API Tensor searchsorted(const TensorLike& sorted_sequence, const TensorLike& values,
                                 const SearchsortedOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
+template <As<int64_t> A = int64_t> Tensor sort(const TensorLike& values, const A& axis, SortOptions options = {}) {
+  return sort(values, with(options, options.axis, axis));
+}
+template <As<int64_t> A = int64_t>
+Tensor argsort(const TensorLike& values, const A& axis, ArgsortOptions options = {}) {
+  return argsort(values, with(options, options.axis, axis));
+}
 template <As<std::string> A = std::string>
 Tensor searchsorted(const TensorLike& sorted_sequence, const TensorLike& values, const A& side,
                     SearchsortedOptions options = {}) {
@@ -56,13 +58,15 @@ struct TopK {
 /// The k largest elements along the last axis and where they are, `auto [values, indices] = top_k(x, 3)`; of equal
 /// elements the first comes first.
 THALWEG_API TopK top_k(const TensorLike& input, const TopKOptions& options = {});
-template <As<Tensor> A = Tensor> TopK top_k(const TensorLike& input, const A& k, TopKOptions options = {}) {
-  return top_k(input, with(options, options.k, k));
-}
 /// Whether fewer than k predictions [batch, classes] exceed that of the target; false where that cannot be said.
 THALWEG_API Tensor in_top_k(const TensorLike& targets, const TensorLike& predictions, const TensorLike& k);
 /// How many of the sorted boundaries are at most each element: the number of the bucket between them it falls in.
 THALWEG_API Tensor bucketize(const TensorLike& input, const std::vector<float>& boundaries);
+
+// The same with an option by position (docs/decisions/0013).
+template <As<Tensor> A = Tensor> TopK top_k(const TensorLike& input, const A& k, TopKOptions options = {}) {
+  return top_k(input, with(options, options.k, k));
+}
 
 }  // namespace math
 

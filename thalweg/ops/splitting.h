@@ -13,10 +13,6 @@ struct UnstackOptions {
 };
 /// The slices along an axis, without it.
 THALWEG_API std::vector<Tensor> unstack(const Tensor& value, const UnstackOptions& options = {});
-template <As<std::optional<int64_t>> A = std::optional<int64_t>>
-std::vector<Tensor> unstack(const Tensor& value, const A& num, UnstackOptions options = {}) {
-  return unstack(value, with(options, options.num, num));
-}
 
 struct SplitOptions {
   int64_t axis = 0;
@@ -25,6 +21,12 @@ struct SplitOptions {
 /// Equal parts along an axis (a number), or parts of these sizes (a list; one may be -1).
 THALWEG_API std::vector<Tensor> split(const Tensor& value, const TensorLike& num_or_size_splits,
                                       const SplitOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
+template <As<std::optional<int64_t>> A = std::optional<int64_t>>
+std::vector<Tensor> unstack(const Tensor& value, const A& num, UnstackOptions options = {}) {
+  return unstack(value, with(options, options.num, num));
+}
 template <As<int64_t> A = int64_t>
 std::vector<Tensor> split(const Tensor& value, const TensorLike& num_or_size_splits, const A& axis,
                           SplitOptions options = {}) {

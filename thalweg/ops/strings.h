@@ -13,10 +13,6 @@ struct JoinOptions {
 };
 /// Strings put one after the other, element by element; scalars go with every element.
 THALWEG_API Tensor join(const std::vector<Tensor>& inputs, const JoinOptions& options = {});
-template <As<std::string> A = std::string>
-Tensor join(const std::vector<Tensor>& inputs, const A& separator, JoinOptions options = {}) {
-  return join(inputs, with(options, options.separator, separator));
-}
 
 struct UnitOptions {
   std::string unit = "BYTE";  // or "UTF8_CHAR"
@@ -24,33 +20,16 @@ struct UnitOptions {
 /// The part of each string that begins at `pos` (from the end where negative) and has `len` units at most.
 THALWEG_API Tensor substr(const TensorLike& input, const TensorLike& pos, const TensorLike& len,
                           const UnitOptions& options = {});
-template <As<std::string> A = std::string>
-Tensor substr(const TensorLike& input, const TensorLike& pos, const TensorLike& len, const A& unit,
-              UnitOptions options = {}) {
-  return substr(input, pos, len, with(options, options.unit, unit));
-}
 /// The length of each string, int32.
 THALWEG_API Tensor length(const TensorLike& input, const UnitOptions& options = {});
-template <As<std::string> A = std::string>
-Tensor length(const TensorLike& input, const A& unit, UnitOptions options = {}) {
-  return length(input, with(options, options.unit, unit));
-}
 
 struct EncodingOptions {
   std::string encoding = "";  // ASCII letters only, or "utf-8"
 };
 /// Each string in lower case.
 THALWEG_API Tensor lower(const TensorLike& input, const EncodingOptions& options = {});
-template <As<std::string> A = std::string>
-Tensor lower(const TensorLike& input, const A& encoding, EncodingOptions options = {}) {
-  return lower(input, with(options, options.encoding, encoding));
-}
 /// Each string in upper case.
 THALWEG_API Tensor upper(const TensorLike& input, const EncodingOptions& options = {});
-template <As<std::string> A = std::string>
-Tensor upper(const TensorLike& input, const A& encoding, EncodingOptions options = {}) {
-  return upper(input, with(options, options.encoding, encoding));
-}
 /// Each string without white space at its ends.
 THALWEG_API Tensor strip(const TensorLike& input);
 
@@ -64,16 +43,8 @@ struct SplitOptions {
 };
 /// The pieces of every string of a vector, as the coordinates of a sparse matrix.
 THALWEG_API SplitResult split_v2(const TensorLike& input, const SplitOptions& options = {});
-template <As<std::string> A = std::string>
-SplitResult split_v2(const TensorLike& input, const A& sep, SplitOptions options = {}) {
-  return split_v2(input, with(options, options.sep, sep));
-}
 /// The pieces of one string, as a vector. Python's `strings.split` answers with a ragged tensor for all but scalars.
 THALWEG_API Tensor split(const TensorLike& input, const SplitOptions& options = {});
-template <As<std::string> A = std::string>
-Tensor split(const TensorLike& input, const A& sep, SplitOptions options = {}) {
-  return split(input, with(options, options.sep, sep));
-}
 /// The bytes of one string, as a vector of strings.
 THALWEG_API Tensor bytes_split(const TensorLike& input);
 
@@ -86,21 +57,12 @@ struct NgramsOptions {
 /// All runs of neighbouring strings of these lengths along the last dimension, joined.
 THALWEG_API Tensor ngrams(const TensorLike& data, const std::vector<int64_t>& ngram_width,
                           const NgramsOptions& options = {});
-template <As<std::string> A = std::string>
-Tensor ngrams(const TensorLike& data, const std::vector<int64_t>& ngram_width, const A& separator,
-              NgramsOptions options = {}) {
-  return ngrams(data, ngram_width, with(options, options.separator, separator));
-}
 
 struct ToNumberOptions {
   DType out_type = DType::float32;
 };
 /// Numbers from text.
 THALWEG_API Tensor to_number(const TensorLike& input, const ToNumberOptions& options = {});
-template <As<DType> A = DType>
-Tensor to_number(const TensorLike& input, const A& out_type, ToNumberOptions options = {}) {
-  return to_number(input, with(options, options.out_type, out_type));
-}
 
 struct AsStringOptions {
   int64_t precision = -1;
@@ -111,10 +73,6 @@ struct AsStringOptions {
 };
 /// Numbers as text, as C's printf writes them.
 THALWEG_API Tensor as_string(const TensorLike& input, const AsStringOptions& options = {});
-template <As<int64_t> A = int64_t>
-Tensor as_string(const TensorLike& input, const A& precision, AsStringOptions options = {}) {
-  return as_string(input, with(options, options.precision, precision));
-}
 
 /// A bucket for each string; use one of the other two where the hash must be good.
 THALWEG_API Tensor to_hash_bucket(const TensorLike& input, int64_t num_buckets);
@@ -139,18 +97,9 @@ struct ReduceJoinOptions {
 };
 /// The strings along some axes (all when left out) joined into one.
 THALWEG_API Tensor reduce_join(const TensorLike& inputs, const ReduceJoinOptions& options = {});
-template <As<Axis> A = Axis>
-Tensor reduce_join(const TensorLike& inputs, const A& axis, ReduceJoinOptions options = {}) {
-  return reduce_join(inputs, with(options, options.axis, axis));
-}
 /// The strings of each segment joined into one.
 THALWEG_API Tensor unsorted_segment_join(const TensorLike& inputs, const TensorLike& segment_ids,
                                          const TensorLike& num_segments, const JoinOptions& options = {});
-template <As<std::string> A = std::string>
-Tensor unsorted_segment_join(const TensorLike& inputs, const TensorLike& segment_ids, const TensorLike& num_segments,
-                             const A& separator, JoinOptions options = {}) {
-  return unsorted_segment_join(inputs, segment_ids, num_segments, with(options, options.separator, separator));
-}
 
 struct FormatOptions {
   std::string placeholder = "{}";
@@ -159,6 +108,59 @@ struct FormatOptions {
 /// The text with each placeholder replaced by a tensor, as tf.print shows it.
 THALWEG_API Tensor format(const std::string& template_, const std::vector<Tensor>& inputs,
                           const FormatOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
+template <As<std::string> A = std::string>
+Tensor join(const std::vector<Tensor>& inputs, const A& separator, JoinOptions options = {}) {
+  return join(inputs, with(options, options.separator, separator));
+}
+template <As<std::string> A = std::string>
+Tensor substr(const TensorLike& input, const TensorLike& pos, const TensorLike& len, const A& unit,
+              UnitOptions options = {}) {
+  return substr(input, pos, len, with(options, options.unit, unit));
+}
+template <As<std::string> A = std::string>
+Tensor length(const TensorLike& input, const A& unit, UnitOptions options = {}) {
+  return length(input, with(options, options.unit, unit));
+}
+template <As<std::string> A = std::string>
+Tensor lower(const TensorLike& input, const A& encoding, EncodingOptions options = {}) {
+  return lower(input, with(options, options.encoding, encoding));
+}
+template <As<std::string> A = std::string>
+Tensor upper(const TensorLike& input, const A& encoding, EncodingOptions options = {}) {
+  return upper(input, with(options, options.encoding, encoding));
+}
+template <As<std::string> A = std::string>
+SplitResult split_v2(const TensorLike& input, const A& sep, SplitOptions options = {}) {
+  return split_v2(input, with(options, options.sep, sep));
+}
+template <As<std::string> A = std::string>
+Tensor split(const TensorLike& input, const A& sep, SplitOptions options = {}) {
+  return split(input, with(options, options.sep, sep));
+}
+template <As<std::string> A = std::string>
+Tensor ngrams(const TensorLike& data, const std::vector<int64_t>& ngram_width, const A& separator,
+              NgramsOptions options = {}) {
+  return ngrams(data, ngram_width, with(options, options.separator, separator));
+}
+template <As<DType> A = DType>
+Tensor to_number(const TensorLike& input, const A& out_type, ToNumberOptions options = {}) {
+  return to_number(input, with(options, options.out_type, out_type));
+}
+template <As<int64_t> A = int64_t>
+Tensor as_string(const TensorLike& input, const A& precision, AsStringOptions options = {}) {
+  return as_string(input, with(options, options.precision, precision));
+}
+template <As<Axis> A = Axis>
+Tensor reduce_join(const TensorLike& inputs, const A& axis, ReduceJoinOptions options = {}) {
+  return reduce_join(inputs, with(options, options.axis, axis));
+}
+template <As<std::string> A = std::string>
+Tensor unsorted_segment_join(const TensorLike& inputs, const TensorLike& segment_ids, const TensorLike& num_segments,
+                             const A& separator, JoinOptions options = {}) {
+  return unsorted_segment_join(inputs, segment_ids, num_segments, with(options, options.separator, separator));
+}
 
 }  // namespace thalweg::strings
 

@@ -10,6 +10,8 @@ struct TransposeOptions {
 };
 /// Dimension i of the result is dimension perm[i] of `a`.
 THALWEG_API Tensor transpose(const TensorLike& a, const TransposeOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
 template <As<Axis> A = Axis> Tensor transpose(const TensorLike& a, const A& perm, TransposeOptions options = {}) {
   return transpose(a, with(options, options.perm, perm));
 }

@@ -15,9 +15,6 @@ struct ReLUOptions {
 };
 /// x from `threshold` to `max_value`, which it does not exceed; below, negative_slope * (x - threshold).
 THALWEG_API Layer ReLU(const ReLUOptions& options = {});
-template <As<std::optional<float>> A = std::optional<float>> Layer ReLU(const A& max_value, ReLUOptions options = {}) {
-  return ReLU(with(options, options.max_value, max_value));
-}
 
 struct LeakyReLUOptions {
   std::optional<float> alpha = 0.3f;
@@ -28,10 +25,6 @@ struct LeakyReLUOptions {
 };
 /// x above 0, alpha * x below.
 THALWEG_API Layer LeakyReLU(const LeakyReLUOptions& options = {});
-template <As<std::optional<float>> A = std::optional<float>>
-Layer LeakyReLU(const A& alpha, LeakyReLUOptions options = {}) {
-  return LeakyReLU(with(options, options.alpha, alpha));
-}
 
 struct ELUOptions {
   std::optional<float> alpha = 1.0f;
@@ -42,9 +35,6 @@ struct ELUOptions {
 };
 /// x above 0, alpha * (exp(x) - 1) below.
 THALWEG_API Layer ELU(const ELUOptions& options = {});
-template <As<std::optional<float>> A = std::optional<float>> Layer ELU(const A& alpha, ELUOptions options = {}) {
-  return ELU(with(options, options.alpha, alpha));
-}
 
 struct PReLUOptions {
   Initializer alpha_initializer = "zeros";
@@ -68,9 +58,6 @@ struct SoftmaxOptions {
 };
 /// exp(x) / sum(exp(x)) along one axis or several; what the mask of a call leaves out gets 0.
 THALWEG_API Layer Softmax(const SoftmaxOptions& options = {});
-template <As<Axis> A = Axis> Layer Softmax(const A& axis, SoftmaxOptions options = {}) {
-  return Softmax(with(options, options.axis, axis));
-}
 
 struct ThresholdedReLUOptions {
   std::optional<float> theta = 1.0f;
@@ -81,12 +68,27 @@ struct ThresholdedReLUOptions {
 };
 /// x above theta, 0 elsewhere.
 THALWEG_API Layer ThresholdedReLU(const ThresholdedReLUOptions& options = {});
+
+/// Softmax along axes where the mask holds, as the layer and attention compute it; no mask: everywhere.
+Tensor masked_softmax(const Tensor& x, const Tensor& mask, const Axis& axis);
+
+// The same with an option by position (docs/decisions/0013).
+template <As<std::optional<float>> A = std::optional<float>> Layer ReLU(const A& max_value, ReLUOptions options = {}) {
+  return ReLU(with(options, options.max_value, max_value));
+}
+template <As<std::optional<float>> A = std::optional<float>>
+Layer LeakyReLU(const A& alpha, LeakyReLUOptions options = {}) {
+  return LeakyReLU(with(options, options.alpha, alpha));
+}
+template <As<std::optional<float>> A = std::optional<float>> Layer ELU(const A& alpha, ELUOptions options = {}) {
+  return ELU(with(options, options.alpha, alpha));
+}
+template <As<Axis> A = Axis> Layer Softmax(const A& axis, SoftmaxOptions options = {}) {
+  return Softmax(with(options, options.axis, axis));
+}
 template <As<std::optional<float>> A = std::optional<float>>
 Layer ThresholdedReLU(const A& theta, ThresholdedReLUOptions options = {}) {
   return ThresholdedReLU(with(options, options.theta, theta));
 }
-
-/// Softmax along axes where the mask holds, as the layer and attention compute it; no mask: everywhere.
-Tensor masked_softmax(const Tensor& x, const Tensor& mask, const Axis& axis);
 
 }  // namespace thalweg::keras::layers

@@ -16,10 +16,6 @@ struct CategoryEncodingOptions {
 /// One place for each of `num_tokens` integers: 1 for those that occur in an example, or how often they do. With
 /// `output_mode` "one_hot" each integer has places of its own. `more` of a call weighs what is counted.
 THALWEG_API Layer CategoryEncoding(const CategoryEncodingOptions& options = {});
-template <As<std::optional<int64_t>> A = std::optional<int64_t>>
-Layer CategoryEncoding(const A& num_tokens, CategoryEncodingOptions options = {}) {
-  return CategoryEncoding(with(options, options.num_tokens, num_tokens));
-}
 
 struct DiscretizationOptions {
   std::optional<std::vector<double>> bin_boundaries = {};  // in ascending order; left out: `adapt` finds them
@@ -43,10 +39,6 @@ class THALWEG_API DiscretizationHandle : public Layer {
 /// Which bin each number falls in, with the boundaries given, or found by `adapt` so that about as many numbers fall in
 /// each: numbers at a boundary belong to the bin above.
 THALWEG_API DiscretizationHandle Discretization(const DiscretizationOptions& options = {});
-template <As<std::optional<std::vector<double>>> A = std::optional<std::vector<double>>>
-DiscretizationHandle Discretization(const A& bin_boundaries, DiscretizationOptions options = {}) {
-  return Discretization(with(options, options.bin_boundaries, bin_boundaries));
-}
 
 /// A text or an integer, or nothing.
 class THALWEG_API Token {
@@ -105,5 +97,15 @@ struct HashedCrossingOptions {
 };
 /// One of `num_bins` bins for each combination of the values of two inputs or more, of shape [batch] or [batch, 1].
 THALWEG_API Layer HashedCrossing(int64_t num_bins, const HashedCrossingOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
+template <As<std::optional<int64_t>> A = std::optional<int64_t>>
+Layer CategoryEncoding(const A& num_tokens, CategoryEncodingOptions options = {}) {
+  return CategoryEncoding(with(options, options.num_tokens, num_tokens));
+}
+template <As<std::optional<std::vector<double>>> A = std::optional<std::vector<double>>>
+DiscretizationHandle Discretization(const A& bin_boundaries, DiscretizationOptions options = {}) {
+  return Discretization(with(options, options.bin_boundaries, bin_boundaries));
+}
 
 }  // namespace thalweg::keras::layers

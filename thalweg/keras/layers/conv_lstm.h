@@ -33,18 +33,20 @@ struct ConvLSTMOptions {
 };
 /// Of sequences of rows, [batch, time, width, channels].
 THALWEG_API Layer ConvLSTM1D(int64_t filters, const Sizes& kernel_size, const ConvLSTMOptions& options = {});
+/// Of sequences of images, [batch, time, height, width, channels].
+THALWEG_API Layer ConvLSTM2D(int64_t filters, const Sizes& kernel_size, const ConvLSTMOptions& options = {});
+/// Of sequences of volumes, [batch, time, depth, height, width, channels].
+THALWEG_API Layer ConvLSTM3D(int64_t filters, const Sizes& kernel_size, const ConvLSTMOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
 template <As<Sizes> A = Sizes>
 Layer ConvLSTM1D(int64_t filters, const Sizes& kernel_size, const A& strides, ConvLSTMOptions options = {}) {
   return ConvLSTM1D(filters, kernel_size, with(options, options.strides, strides));
 }
-/// Of sequences of images, [batch, time, height, width, channels].
-THALWEG_API Layer ConvLSTM2D(int64_t filters, const Sizes& kernel_size, const ConvLSTMOptions& options = {});
 template <As<Sizes> A = Sizes>
 Layer ConvLSTM2D(int64_t filters, const Sizes& kernel_size, const A& strides, ConvLSTMOptions options = {}) {
   return ConvLSTM2D(filters, kernel_size, with(options, options.strides, strides));
 }
-/// Of sequences of volumes, [batch, time, depth, height, width, channels].
-THALWEG_API Layer ConvLSTM3D(int64_t filters, const Sizes& kernel_size, const ConvLSTMOptions& options = {});
 template <As<Sizes> A = Sizes>
 Layer ConvLSTM3D(int64_t filters, const Sizes& kernel_size, const A& strides, ConvLSTMOptions options = {}) {
   return ConvLSTM3D(filters, kernel_size, with(options, options.strides, strides));

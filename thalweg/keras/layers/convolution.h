@@ -24,22 +24,10 @@ struct ConvOptions {
 };
 /// A convolution over the steps of a sequence: `layers::Conv1D(32, 3, {.activation = "relu"})`.
 THALWEG_API Layer Conv1D(int64_t filters, const Sizes& kernel_size, const ConvOptions& options = {});
-template <As<Sizes> A = Sizes>
-Layer Conv1D(int64_t filters, const Sizes& kernel_size, const A& strides, ConvOptions options = {}) {
-  return Conv1D(filters, kernel_size, with(options, options.strides, strides));
-}
 /// A convolution over images: `layers::Conv2D(32, 3, {.activation = "relu"})`, `layers::Conv2D(8, {3, 5})`.
 THALWEG_API Layer Conv2D(int64_t filters, const Sizes& kernel_size, const ConvOptions& options = {});
-template <As<Sizes> A = Sizes>
-Layer Conv2D(int64_t filters, const Sizes& kernel_size, const A& strides, ConvOptions options = {}) {
-  return Conv2D(filters, kernel_size, with(options, options.strides, strides));
-}
 /// A convolution over volumes.
 THALWEG_API Layer Conv3D(int64_t filters, const Sizes& kernel_size, const ConvOptions& options = {});
-template <As<Sizes> A = Sizes>
-Layer Conv3D(int64_t filters, const Sizes& kernel_size, const A& strides, ConvOptions options = {}) {
-  return Conv3D(filters, kernel_size, with(options, options.strides, strides));
-}
 
 struct ConvTransposeOptions {
   Sizes strides = 1;
@@ -61,16 +49,8 @@ struct ConvTransposeOptions {
 };
 /// The way back from the shape of the output of a Conv1D to that of its input; a stride makes sequences longer.
 THALWEG_API Layer Conv1DTranspose(int64_t filters, const Sizes& kernel_size, const ConvTransposeOptions& options = {});
-template <As<Sizes> A = Sizes>
-Layer Conv1DTranspose(int64_t filters, const Sizes& kernel_size, const A& strides, ConvTransposeOptions options = {}) {
-  return Conv1DTranspose(filters, kernel_size, with(options, options.strides, strides));
-}
 /// The way back from the shape of the output of a Conv2D to that of its input; strides make images larger.
 THALWEG_API Layer Conv2DTranspose(int64_t filters, const Sizes& kernel_size, const ConvTransposeOptions& options = {});
-template <As<Sizes> A = Sizes>
-Layer Conv2DTranspose(int64_t filters, const Sizes& kernel_size, const A& strides, ConvTransposeOptions options = {}) {
-  return Conv2DTranspose(filters, kernel_size, with(options, options.strides, strides));
-}
 
 struct Conv3DTransposeOptions {
   Sizes strides = 1;
@@ -93,11 +73,6 @@ struct Conv3DTransposeOptions {
 /// The way back from the shape of the output of a Conv3D to that of its input; strides make volumes larger.
 THALWEG_API Layer Conv3DTranspose(int64_t filters, const Sizes& kernel_size,
                                   const Conv3DTransposeOptions& options = {});
-template <As<Sizes> A = Sizes>
-Layer Conv3DTranspose(int64_t filters, const Sizes& kernel_size, const A& strides,
-                      Conv3DTransposeOptions options = {}) {
-  return Conv3DTranspose(filters, kernel_size, with(options, options.strides, strides));
-}
 
 struct DepthwiseConvOptions {
   Sizes strides = 1;
@@ -119,16 +94,8 @@ struct DepthwiseConvOptions {
 };
 /// Convolves each channel of a sequence by itself.
 THALWEG_API Layer DepthwiseConv1D(const Sizes& kernel_size, const DepthwiseConvOptions& options = {});
-template <As<Sizes> A = Sizes>
-Layer DepthwiseConv1D(const Sizes& kernel_size, const A& strides, DepthwiseConvOptions options = {}) {
-  return DepthwiseConv1D(kernel_size, with(options, options.strides, strides));
-}
 /// Convolves each channel of images by itself.
 THALWEG_API Layer DepthwiseConv2D(const Sizes& kernel_size, const DepthwiseConvOptions& options = {});
-template <As<Sizes> A = Sizes>
-Layer DepthwiseConv2D(const Sizes& kernel_size, const A& strides, DepthwiseConvOptions options = {}) {
-  return DepthwiseConv2D(kernel_size, with(options, options.strides, strides));
-}
 
 struct SeparableConvOptions {
   Sizes strides = 1;
@@ -153,16 +120,8 @@ struct SeparableConvOptions {
 };
 /// Convolves each channel of a sequence by itself, then mixes the channels.
 THALWEG_API Layer SeparableConv1D(int64_t filters, const Sizes& kernel_size, const SeparableConvOptions& options = {});
-template <As<Sizes> A = Sizes>
-Layer SeparableConv1D(int64_t filters, const Sizes& kernel_size, const A& strides, SeparableConvOptions options = {}) {
-  return SeparableConv1D(filters, kernel_size, with(options, options.strides, strides));
-}
 /// Convolves each channel of images by itself, then mixes the channels.
 THALWEG_API Layer SeparableConv2D(int64_t filters, const Sizes& kernel_size, const SeparableConvOptions& options = {});
-template <As<Sizes> A = Sizes>
-Layer SeparableConv2D(int64_t filters, const Sizes& kernel_size, const A& strides, SeparableConvOptions options = {}) {
-  return SeparableConv2D(filters, kernel_size, with(options, options.strides, strides));
-}
 
 struct LocallyConnectedOptions {
   Sizes strides = 1;
@@ -183,86 +142,96 @@ struct LocallyConnectedOptions {
 /// As Conv1D, but with filters of its own for each place.
 THALWEG_API Layer LocallyConnected1D(int64_t filters, const Sizes& kernel_size,
                                      const LocallyConnectedOptions& options = {});
-template <As<Sizes> A = Sizes>
-Layer LocallyConnected1D(int64_t filters, const Sizes& kernel_size, const A& strides,
-                         LocallyConnectedOptions options = {}) {
-  return LocallyConnected1D(filters, kernel_size, with(options, options.strides, strides));
-}
 /// As Conv2D, but with filters of its own for each place.
 THALWEG_API Layer LocallyConnected2D(int64_t filters, const Sizes& kernel_size,
                                      const LocallyConnectedOptions& options = {});
-template <As<Sizes> A = Sizes>
-Layer LocallyConnected2D(int64_t filters, const Sizes& kernel_size, const A& strides,
-                         LocallyConnectedOptions options = {}) {
-  return LocallyConnected2D(filters, kernel_size, with(options, options.strides, strides));
-}
 
 // Keras's other names.
 inline Layer Convolution1D(int64_t filters, const Sizes& kernel_size, const ConvOptions& options = {}) {
   return Conv1D(filters, kernel_size, options);
-}
-template <As<Sizes> A = Sizes>
-Layer Convolution1D(int64_t filters, const Sizes& kernel_size, const A& strides, ConvOptions options = {}) {
-  return Convolution1D(filters, kernel_size, with(options, options.strides, strides));
+
+  // The same with an option by position (docs/decisions/0013).
+  template <As<Sizes> A = Sizes>
+  Layer Conv1D(int64_t filters, const Sizes& kernel_size, const A& strides, ConvOptions options = {}) {
+    return Conv1D(filters, kernel_size, with(options, options.strides, strides));
+  }
+  template <As<Sizes> A = Sizes>
+  Layer Conv2D(int64_t filters, const Sizes& kernel_size, const A& strides, ConvOptions options = {}) {
+    return Conv2D(filters, kernel_size, with(options, options.strides, strides));
+  }
+  template <As<Sizes> A = Sizes>
+  Layer Conv3D(int64_t filters, const Sizes& kernel_size, const A& strides, ConvOptions options = {}) {
+    return Conv3D(filters, kernel_size, with(options, options.strides, strides));
+  }
+  template <As<Sizes> A = Sizes>
+  Layer Conv1DTranspose(int64_t filters, const Sizes& kernel_size, const A& strides,
+                        ConvTransposeOptions options = {}) {
+    return Conv1DTranspose(filters, kernel_size, with(options, options.strides, strides));
+  }
+  template <As<Sizes> A = Sizes>
+  Layer Conv2DTranspose(int64_t filters, const Sizes& kernel_size, const A& strides,
+                        ConvTransposeOptions options = {}) {
+    return Conv2DTranspose(filters, kernel_size, with(options, options.strides, strides));
+  }
+  template <As<Sizes> A = Sizes>
+  Layer Conv3DTranspose(int64_t filters, const Sizes& kernel_size, const A& strides,
+                        Conv3DTransposeOptions options = {}) {
+    return Conv3DTranspose(filters, kernel_size, with(options, options.strides, strides));
+  }
+  template <As<Sizes> A = Sizes>
+  Layer DepthwiseConv1D(const Sizes& kernel_size, const A& strides, DepthwiseConvOptions options = {}) {
+    return DepthwiseConv1D(kernel_size, with(options, options.strides, strides));
+  }
+  template <As<Sizes> A = Sizes>
+  Layer DepthwiseConv2D(const Sizes& kernel_size, const A& strides, DepthwiseConvOptions options = {}) {
+    return DepthwiseConv2D(kernel_size, with(options, options.strides, strides));
+  }
+  template <As<Sizes> A = Sizes>
+  Layer SeparableConv1D(int64_t filters, const Sizes& kernel_size, const A& strides,
+                        SeparableConvOptions options = {}) {
+    return SeparableConv1D(filters, kernel_size, with(options, options.strides, strides));
+  }
+  template <As<Sizes> A = Sizes>
+  Layer SeparableConv2D(int64_t filters, const Sizes& kernel_size, const A& strides,
+                        SeparableConvOptions options = {}) {
+    return SeparableConv2D(filters, kernel_size, with(options, options.strides, strides));
+  }
+  template <As<Sizes> A = Sizes>
+  Layer LocallyConnected1D(int64_t filters, const Sizes& kernel_size, const A& strides,
+                           LocallyConnectedOptions options = {}) {
+    return LocallyConnected1D(filters, kernel_size, with(options, options.strides, strides));
+  }
+  template <As<Sizes> A = Sizes>
+  Layer LocallyConnected2D(int64_t filters, const Sizes& kernel_size, const A& strides,
+                           LocallyConnectedOptions options = {}) {
+    return LocallyConnected2D(filters, kernel_size, with(options, options.strides, strides));
+  }
 }
 inline Layer Convolution2D(int64_t filters, const Sizes& kernel_size, const ConvOptions& options = {}) {
   return Conv2D(filters, kernel_size, options);
 }
-template <As<Sizes> A = Sizes>
-Layer Convolution2D(int64_t filters, const Sizes& kernel_size, const A& strides, ConvOptions options = {}) {
-  return Convolution2D(filters, kernel_size, with(options, options.strides, strides));
-}
 inline Layer Convolution3D(int64_t filters, const Sizes& kernel_size, const ConvOptions& options = {}) {
   return Conv3D(filters, kernel_size, options);
-}
-template <As<Sizes> A = Sizes>
-Layer Convolution3D(int64_t filters, const Sizes& kernel_size, const A& strides, ConvOptions options = {}) {
-  return Convolution3D(filters, kernel_size, with(options, options.strides, strides));
 }
 inline Layer Convolution1DTranspose(int64_t filters, const Sizes& kernel_size,
                                     const ConvTransposeOptions& options = {}) {
   return Conv1DTranspose(filters, kernel_size, options);
 }
-template <As<Sizes> A = Sizes>
-Layer Convolution1DTranspose(int64_t filters, const Sizes& kernel_size, const A& strides,
-                             ConvTransposeOptions options = {}) {
-  return Convolution1DTranspose(filters, kernel_size, with(options, options.strides, strides));
-}
 inline Layer Convolution2DTranspose(int64_t filters, const Sizes& kernel_size,
                                     const ConvTransposeOptions& options = {}) {
   return Conv2DTranspose(filters, kernel_size, options);
-}
-template <As<Sizes> A = Sizes>
-Layer Convolution2DTranspose(int64_t filters, const Sizes& kernel_size, const A& strides,
-                             ConvTransposeOptions options = {}) {
-  return Convolution2DTranspose(filters, kernel_size, with(options, options.strides, strides));
 }
 inline Layer Convolution3DTranspose(int64_t filters, const Sizes& kernel_size,
                                     const Conv3DTransposeOptions& options = {}) {
   return Conv3DTranspose(filters, kernel_size, options);
 }
-template <As<Sizes> A = Sizes>
-Layer Convolution3DTranspose(int64_t filters, const Sizes& kernel_size, const A& strides,
-                             Conv3DTransposeOptions options = {}) {
-  return Convolution3DTranspose(filters, kernel_size, with(options, options.strides, strides));
-}
 inline Layer SeparableConvolution1D(int64_t filters, const Sizes& kernel_size,
                                     const SeparableConvOptions& options = {}) {
   return SeparableConv1D(filters, kernel_size, options);
 }
-template <As<Sizes> A = Sizes>
-Layer SeparableConvolution1D(int64_t filters, const Sizes& kernel_size, const A& strides,
-                             SeparableConvOptions options = {}) {
-  return SeparableConvolution1D(filters, kernel_size, with(options, options.strides, strides));
-}
 inline Layer SeparableConvolution2D(int64_t filters, const Sizes& kernel_size,
                                     const SeparableConvOptions& options = {}) {
   return SeparableConv2D(filters, kernel_size, options);
-}
-template <As<Sizes> A = Sizes>
-Layer SeparableConvolution2D(int64_t filters, const Sizes& kernel_size, const A& strides,
-                             SeparableConvOptions options = {}) {
-  return SeparableConvolution2D(filters, kernel_size, with(options, options.strides, strides));
 }
 
 }  // namespace thalweg::keras::layers

@@ -28,10 +28,6 @@ struct DenseOptions {
 };
 /// activation(x * kernel + bias), along the last axis.
 THALWEG_API Layer Dense(int64_t units, const DenseOptions& options = {});
-template <As<keras::Activation> A = keras::Activation>
-Layer Dense(int64_t units, const A& activation, DenseOptions options = {}) {
-  return Dense(units, with(options, options.activation, activation));
-}
 
 struct EinsumDenseOptions {
   keras::Activation activation = {};
@@ -77,9 +73,6 @@ struct MaskingOptions {
 };
 /// Masks the time steps all of whose values are `mask_value`, and sets them to 0.
 THALWEG_API Layer Masking(const MaskingOptions& options = {});
-template <As<double> A = double> Layer Masking(const A& mask_value, MaskingOptions options = {}) {
-  return Masking(with(options, options.mask_value, mask_value));
-}
 
 /// The inputs as they are.
 THALWEG_API Layer Identity(const PlainOptions& options = {});
@@ -106,6 +99,16 @@ struct LambdaOptions {
 /// A function as a layer: `Lambda([](const Nest& x, const CallArgs&) { return Nest(square(x.tensor())); })`. It keeps
 /// no weights, and a configuration cannot hold it: write a struct with `call` for that.
 THALWEG_API Layer Lambda(const LambdaFunction& function, const LambdaOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
+template <As<keras::Activation> A = keras::Activation>
+Layer Dense(int64_t units, const A& activation, DenseOptions options = {}) {
+  return Dense(units, with(options, options.activation, activation));
+}
+template <As<double> A = double> Layer Masking(const A& mask_value, MaskingOptions options = {}) {
+  return Masking(with(options, options.mask_value, mask_value));
+}
+
 namespace detail {
 /// How many tensors a function takes one by one: 0 where it takes none so.
 template <class F> consteval size_t count_tensors() {

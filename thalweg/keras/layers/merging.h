@@ -33,14 +33,7 @@ struct ConcatenateOptions {
 };
 /// The inputs one after the other along an axis.
 THALWEG_API Layer Concatenate(const ConcatenateOptions& options = {});
-template <As<int64_t> A = int64_t> Layer Concatenate(const A& axis, ConcatenateOptions options = {}) {
-  return Concatenate(with(options, options.axis, axis));
-}
 THALWEG_API Tensor concatenate(const Nest& inputs, const ConcatenateOptions& options = {});
-template <As<int64_t> A = int64_t>
-Tensor concatenate(const Nest& inputs, const A& axis, ConcatenateOptions options = {}) {
-  return concatenate(inputs, with(options, options.axis, axis));
-}
 
 /// Along which axes two tensors meet: one for both, or one for each.
 struct DotAxes {
@@ -60,6 +53,15 @@ struct DotOptions {
 /// The products of two tensors, summed along an axis of each: `Dot(1)`, `Dot({2, 1})`.
 THALWEG_API Layer Dot(const DotAxes& axes, const DotOptions& options = {});
 THALWEG_API Tensor dot(const Nest& inputs, const DotAxes& axes, const DotOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
+template <As<int64_t> A = int64_t> Layer Concatenate(const A& axis, ConcatenateOptions options = {}) {
+  return Concatenate(with(options, options.axis, axis));
+}
+template <As<int64_t> A = int64_t>
+Tensor concatenate(const Nest& inputs, const A& axis, ConcatenateOptions options = {}) {
+  return concatenate(inputs, with(options, options.axis, axis));
+}
 
 }  // namespace thalweg::keras::layers
 

@@ -59,9 +59,6 @@ struct LayerNormalizationOptions {
 };
 /// Normalises each example by itself, over its features.
 THALWEG_API Layer LayerNormalization(const LayerNormalizationOptions& options = {});
-template <As<Axis> A = Axis> Layer LayerNormalization(const A& axis, LayerNormalizationOptions options = {}) {
-  return LayerNormalization(with(options, options.axis, axis));
-}
 
 struct GroupNormalizationOptions {
   int64_t groups = 32;  // -1: each feature by itself
@@ -79,9 +76,6 @@ struct GroupNormalizationOptions {
 };
 /// Normalises each group of features of each example by itself.
 THALWEG_API Layer GroupNormalization(const GroupNormalizationOptions& options = {});
-template <As<int64_t> A = int64_t> Layer GroupNormalization(const A& groups, GroupNormalizationOptions options = {}) {
-  return GroupNormalization(with(options, options.groups, groups));
-}
 
 /// The axes along which a UnitNormalization makes lengths 1; it refuses others in words of its own.
 struct UnitAxis : Axis {
@@ -97,9 +91,6 @@ struct UnitNormalizationOptions {
 };
 /// Scales each example to length 1.
 THALWEG_API Layer UnitNormalization(const UnitNormalizationOptions& options = {});
-template <As<UnitAxis> A = UnitAxis> Layer UnitNormalization(const A& axis, UnitNormalizationOptions options = {}) {
-  return UnitNormalization(with(options, options.axis, axis));
-}
 
 struct SpectralNormalizationOptions {
   int64_t power_iterations = 1;
@@ -110,6 +101,17 @@ struct SpectralNormalizationOptions {
 };
 /// A layer whose kernel is divided by its largest singular value before each step of training.
 THALWEG_API Layer SpectralNormalization(const Layer& layer, const SpectralNormalizationOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
+template <As<Axis> A = Axis> Layer LayerNormalization(const A& axis, LayerNormalizationOptions options = {}) {
+  return LayerNormalization(with(options, options.axis, axis));
+}
+template <As<int64_t> A = int64_t> Layer GroupNormalization(const A& groups, GroupNormalizationOptions options = {}) {
+  return GroupNormalization(with(options, options.groups, groups));
+}
+template <As<UnitAxis> A = UnitAxis> Layer UnitNormalization(const A& axis, UnitNormalizationOptions options = {}) {
+  return UnitNormalization(with(options, options.axis, axis));
+}
 template <As<int64_t> A = int64_t>
 Layer SpectralNormalization(const Layer& layer, const A& power_iterations, SpectralNormalizationOptions options = {}) {
   return SpectralNormalization(layer, with(options, options.power_iterations, power_iterations));

@@ -32,10 +32,6 @@ struct RescalingOptions {
 };
 /// x * scale + offset: `layers::Rescaling(1.0 / 255)`.
 THALWEG_API Layer Rescaling(const Numbers& scale, const RescalingOptions& options = {});
-template <As<Numbers> A = Numbers>
-Layer Rescaling(const Numbers& scale, const A& offset, RescalingOptions options = {}) {
-  return Rescaling(scale, with(options, options.offset, offset));
-}
 
 struct NormalizationOptions {
   Axis axis = -1;     // along which each place has its own mean and variance; `Axis()` has one for all
@@ -59,6 +55,12 @@ class THALWEG_API NormalizationHandle : public Layer {
 };
 /// (x - mean) / sqrt(variance), with mean and variance given, or learnt by `adapt`.
 THALWEG_API NormalizationHandle Normalization(const NormalizationOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
+template <As<Numbers> A = Numbers>
+Layer Rescaling(const Numbers& scale, const A& offset, RescalingOptions options = {}) {
+  return Rescaling(scale, with(options, options.offset, offset));
+}
 template <As<Axis> A = Axis> NormalizationHandle Normalization(const A& axis, NormalizationOptions options = {}) {
   return Normalization(with(options, options.axis, axis));
 }

@@ -58,10 +58,6 @@ struct SimpleRNNCellOptions {
 };
 /// activation(x * kernel + h * recurrent_kernel + bias), which is both output and state.
 THALWEG_API RNNCell SimpleRNNCell(int64_t units, const SimpleRNNCellOptions& options = {});
-template <As<keras::Activation> A = keras::Activation>
-RNNCell SimpleRNNCell(int64_t units, const A& activation, SimpleRNNCellOptions options = {}) {
-  return SimpleRNNCell(units, with(options, options.activation, activation));
-}
 
 struct LSTMCellOptions {
   keras::Activation activation = "tanh";
@@ -82,10 +78,6 @@ struct LSTMCellOptions {
 };
 /// A step of long short-term memory; its states are the output and the cell.
 THALWEG_API RNNCell LSTMCell(int64_t units, const LSTMCellOptions& options = {});
-template <As<keras::Activation> A = keras::Activation>
-RNNCell LSTMCell(int64_t units, const A& activation, LSTMCellOptions options = {}) {
-  return LSTMCell(units, with(options, options.activation, activation));
-}
 
 struct GRUCellOptions {
   keras::Activation activation = "tanh";
@@ -106,10 +98,6 @@ struct GRUCellOptions {
 };
 /// A step of a gated recurrent unit; its state is the output.
 THALWEG_API RNNCell GRUCell(int64_t units, const GRUCellOptions& options = {});
-template <As<keras::Activation> A = keras::Activation>
-RNNCell GRUCell(int64_t units, const A& activation, GRUCellOptions options = {}) {
-  return GRUCell(units, with(options, options.activation, activation));
-}
 
 struct StackedRNNCellsOptions {
   Flag reverse_state_order = false;  // accepted: states are a flat list in the order of the cells
@@ -175,10 +163,6 @@ struct SimpleRNNOptions {
 };
 /// A fully connected recurrent layer.
 THALWEG_API Layer SimpleRNN(int64_t units, const SimpleRNNOptions& options = {});
-template <As<keras::Activation> A = keras::Activation>
-Layer SimpleRNN(int64_t units, const A& activation, SimpleRNNOptions options = {}) {
-  return SimpleRNN(units, with(options, options.activation, activation));
-}
 
 struct LSTMOptions {
   keras::Activation activation = "tanh";
@@ -207,10 +191,6 @@ struct LSTMOptions {
 /// Long short-term memory. With the activations it comes with, and neither masks nor dropout, whole sequences are one
 /// op (which has no second derivatives; `unroll` does without it).
 THALWEG_API Layer LSTM(int64_t units, const LSTMOptions& options = {});
-template <As<keras::Activation> A = keras::Activation>
-Layer LSTM(int64_t units, const A& activation, LSTMOptions options = {}) {
-  return LSTM(units, with(options, options.activation, activation));
-}
 
 struct GRUOptions {
   keras::Activation activation = "tanh";
@@ -238,6 +218,28 @@ struct GRUOptions {
 };
 /// The gated recurrent unit.
 THALWEG_API Layer GRU(int64_t units, const GRUOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
+template <As<keras::Activation> A = keras::Activation>
+RNNCell SimpleRNNCell(int64_t units, const A& activation, SimpleRNNCellOptions options = {}) {
+  return SimpleRNNCell(units, with(options, options.activation, activation));
+}
+template <As<keras::Activation> A = keras::Activation>
+RNNCell LSTMCell(int64_t units, const A& activation, LSTMCellOptions options = {}) {
+  return LSTMCell(units, with(options, options.activation, activation));
+}
+template <As<keras::Activation> A = keras::Activation>
+RNNCell GRUCell(int64_t units, const A& activation, GRUCellOptions options = {}) {
+  return GRUCell(units, with(options, options.activation, activation));
+}
+template <As<keras::Activation> A = keras::Activation>
+Layer SimpleRNN(int64_t units, const A& activation, SimpleRNNOptions options = {}) {
+  return SimpleRNN(units, with(options, options.activation, activation));
+}
+template <As<keras::Activation> A = keras::Activation>
+Layer LSTM(int64_t units, const A& activation, LSTMOptions options = {}) {
+  return LSTM(units, with(options, options.activation, activation));
+}
 template <As<keras::Activation> A = keras::Activation>
 Layer GRU(int64_t units, const A& activation, GRUOptions options = {}) {
   return GRU(units, with(options, options.activation, activation));

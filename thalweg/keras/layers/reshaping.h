@@ -78,9 +78,6 @@ struct ZeroPadding1DOptions {
 };
 /// Zeros before and after a sequence.
 THALWEG_API Layer ZeroPadding1D(const ZeroPadding1DOptions& options = {});
-template <As<Margins> A = Margins> Layer ZeroPadding1D(const A& padding, ZeroPadding1DOptions options = {}) {
-  return ZeroPadding1D(with(options, options.padding, padding));
-}
 
 struct ZeroPaddingOptions {
   Margins padding = 1;
@@ -92,14 +89,8 @@ struct ZeroPaddingOptions {
 };
 /// Zeros around images.
 THALWEG_API Layer ZeroPadding2D(const ZeroPaddingOptions& options = {});
-template <As<Margins> A = Margins> Layer ZeroPadding2D(const A& padding, ZeroPaddingOptions options = {}) {
-  return ZeroPadding2D(with(options, options.padding, padding));
-}
 /// Zeros around volumes.
 THALWEG_API Layer ZeroPadding3D(const ZeroPaddingOptions& options = {});
-template <As<Margins> A = Margins> Layer ZeroPadding3D(const A& padding, ZeroPaddingOptions options = {}) {
-  return ZeroPadding3D(with(options, options.padding, padding));
-}
 
 struct Cropping1DOptions {
   Margins cropping = 1;
@@ -110,9 +101,6 @@ struct Cropping1DOptions {
 };
 /// A sequence without its first and last steps.
 THALWEG_API Layer Cropping1D(const Cropping1DOptions& options = {});
-template <As<Margins> A = Margins> Layer Cropping1D(const A& cropping, Cropping1DOptions options = {}) {
-  return Cropping1D(with(options, options.cropping, cropping));
-}
 
 struct Cropping2DOptions {
   Margins cropping = 0;
@@ -124,9 +112,6 @@ struct Cropping2DOptions {
 };
 /// Images without their edges.
 THALWEG_API Layer Cropping2D(const Cropping2DOptions& options = {});
-template <As<Margins> A = Margins> Layer Cropping2D(const A& cropping, Cropping2DOptions options = {}) {
-  return Cropping2D(with(options, options.cropping, cropping));
-}
 
 struct Cropping3DOptions {
   Margins cropping = 1;
@@ -138,9 +123,6 @@ struct Cropping3DOptions {
 };
 /// Volumes without their edges.
 THALWEG_API Layer Cropping3D(const Cropping3DOptions& options = {});
-template <As<Margins> A = Margins> Layer Cropping3D(const A& cropping, Cropping3DOptions options = {}) {
-  return Cropping3D(with(options, options.cropping, cropping));
-}
 
 struct UpSampling1DOptions {
   int64_t size = 2;
@@ -151,9 +133,6 @@ struct UpSampling1DOptions {
 };
 /// Each step of a sequence several times.
 THALWEG_API Layer UpSampling1D(const UpSampling1DOptions& options = {});
-template <As<int64_t> A = int64_t> Layer UpSampling1D(const A& size, UpSampling1DOptions options = {}) {
-  return UpSampling1D(with(options, options.size, size));
-}
 
 struct UpSampling2DOptions {
   Sizes size = 2;
@@ -166,9 +145,6 @@ struct UpSampling2DOptions {
 };
 /// Larger images: rows and columns several times, or interpolated.
 THALWEG_API Layer UpSampling2D(const UpSampling2DOptions& options = {});
-template <As<Sizes> A = Sizes> Layer UpSampling2D(const A& size, UpSampling2DOptions options = {}) {
-  return UpSampling2D(with(options, options.size, size));
-}
 
 struct UpSampling3DOptions {
   Sizes size = 2;
@@ -180,9 +156,6 @@ struct UpSampling3DOptions {
 };
 /// Larger volumes: each of their slices several times.
 THALWEG_API Layer UpSampling3D(const UpSampling3DOptions& options = {});
-template <As<Sizes> A = Sizes> Layer UpSampling3D(const A& size, UpSampling3DOptions options = {}) {
-  return UpSampling3D(with(options, options.size, size));
-}
 
 struct ResizingOptions {
   // or "nearest", "bicubic", "area", "lanczos3", "lanczos5", "gaussian", "mitchellcubic"
@@ -195,10 +168,6 @@ struct ResizingOptions {
 };
 /// Images of another size.
 THALWEG_API Layer Resizing(int64_t height, int64_t width, const ResizingOptions& options = {});
-template <As<std::string> A = std::string>
-Layer Resizing(int64_t height, int64_t width, const A& interpolation, ResizingOptions options = {}) {
-  return Resizing(height, width, with(options, options.interpolation, interpolation));
-}
 
 struct CenterCropOptions {
   Shape input_shape = Shape::unknown_rank();
@@ -208,5 +177,38 @@ struct CenterCropOptions {
 };
 /// The middle of images; smaller ones are made larger first.
 THALWEG_API Layer CenterCrop(int64_t height, int64_t width, const CenterCropOptions& options = {});
+
+// The same with an option by position (docs/decisions/0013).
+template <As<Margins> A = Margins> Layer ZeroPadding1D(const A& padding, ZeroPadding1DOptions options = {}) {
+  return ZeroPadding1D(with(options, options.padding, padding));
+}
+template <As<Margins> A = Margins> Layer ZeroPadding2D(const A& padding, ZeroPaddingOptions options = {}) {
+  return ZeroPadding2D(with(options, options.padding, padding));
+}
+template <As<Margins> A = Margins> Layer ZeroPadding3D(const A& padding, ZeroPaddingOptions options = {}) {
+  return ZeroPadding3D(with(options, options.padding, padding));
+}
+template <As<Margins> A = Margins> Layer Cropping1D(const A& cropping, Cropping1DOptions options = {}) {
+  return Cropping1D(with(options, options.cropping, cropping));
+}
+template <As<Margins> A = Margins> Layer Cropping2D(const A& cropping, Cropping2DOptions options = {}) {
+  return Cropping2D(with(options, options.cropping, cropping));
+}
+template <As<Margins> A = Margins> Layer Cropping3D(const A& cropping, Cropping3DOptions options = {}) {
+  return Cropping3D(with(options, options.cropping, cropping));
+}
+template <As<int64_t> A = int64_t> Layer UpSampling1D(const A& size, UpSampling1DOptions options = {}) {
+  return UpSampling1D(with(options, options.size, size));
+}
+template <As<Sizes> A = Sizes> Layer UpSampling2D(const A& size, UpSampling2DOptions options = {}) {
+  return UpSampling2D(with(options, options.size, size));
+}
+template <As<Sizes> A = Sizes> Layer UpSampling3D(const A& size, UpSampling3DOptions options = {}) {
+  return UpSampling3D(with(options, options.size, size));
+}
+template <As<std::string> A = std::string>
+Layer Resizing(int64_t height, int64_t width, const A& interpolation, ResizingOptions options = {}) {
+  return Resizing(height, width, with(options, options.interpolation, interpolation));
+}
 
 }  // namespace thalweg::keras::layers
