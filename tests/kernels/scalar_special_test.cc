@@ -242,9 +242,12 @@ TEST(ScalarComplex, FloatRootsAndLogarithmsAgreeWithDouble) {
   const float parts[] = {0.0f,   -0.0f,  1.0f,  -1.0f, 0.6f, -0.8f, 3e38f,
                          -3e38f, 1e-30f, -2.5f, 7.0f,  end,  -end,  std::numeric_limits<float>::quiet_NaN()};
   auto check = [](float got, double expected, float a, float b, const char* name) {
-    if (std::isnan(expected)) EXPECT_TRUE(std::isnan(got)) << name << " of " << a << " " << b;
-    else EXPECT_FLOAT_EQ(got, static_cast<float>(expected)) << name << " of " << a << " " << b;
-    if (!std::isnan(expected)) EXPECT_EQ(std::signbit(got), std::signbit(expected)) << name << " of " << a << " " << b;
+    if (std::isnan(expected)) {
+      EXPECT_TRUE(std::isnan(got)) << name << " of " << a << " " << b;
+    } else {
+      EXPECT_FLOAT_EQ(got, static_cast<float>(expected)) << name << " of " << a << " " << b;
+      EXPECT_EQ(std::signbit(got), std::signbit(expected)) << name << " of " << a << " " << b;
+    }
   };
   for (float a : parts)
     for (float b : parts) {
