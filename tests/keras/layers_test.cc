@@ -5,8 +5,12 @@
 
 #include "thalweg/graph/function.h"
 #include "thalweg/graph/function_body.h"
+#include "thalweg/keras/initializers.h"
 #include "thalweg/ops/creation.h"
+#include "thalweg/ops/math.h"
+#include "thalweg/ops/math_rounding.h"
 #include "thalweg/ops/random.h"
+#include "thalweg/ops/reduction.h"
 
 namespace thalweg::testing {
 namespace {
@@ -45,6 +49,41 @@ TEST(Layers, ConvolveInOneOp) {
   }
   EXPECT_EQ(fused, 1) << graph.str();
   EXPECT_EQ(others, 0) << graph.str();
+}
+
+TEST(Layers, ThatShareOptionsStartApart) {
+  // A name in options stands for a new initializer in each layer, and so does what is left out.
+  const layers::DenseOptions options{.kernel_initializer = "he_normal"};
+  Layer first = layers::Dense(3, options), second = layers::Dense(3, options);
+  first.build(Shape{1, 2});
+  second.build(Shape{1, 2});
+  EXPECT_NE(first.get_weights()[0].str(), second.get_weights()[0].str());
+  Layer attention = layers::MultiHeadAttention(2, 4, {.kernel_initializer = initializers::GlorotUniform()});
+  const Tensor x = ones({1, 3, 4});
+  attention(Nest::list({Nest(x), Nest(x)}));
+  EXPECT_NE(attention.get_weights()[0].str(), attention.get_weights()[2].str());
+}
+
+TEST(Layers, MayBeActivations) {
+  Layer dense = layers::Dense(2, {.activation = layers::PReLU({.alpha_initializer = "ones"})});
+  EXPECT_EQ(dense(ones({1, 3})).shape(), (Shape{1, 2}));
+  EXPECT_EQ(dense.weights().size(), 3U) << "the slopes are weights of the layer too";
+  Layer again = Layer::from_config("Dense", dense.get_config());
+  EXPECT_EQ(again(ones({1, 3})).shape(), (Shape{1, 2}));
+}
+
+TEST(Layers, NormalizeGroupsOfExamples) {
+  Layer grouped = layers::BatchNormalization({.virtual_batch_size = 2}), plain = layers::BatchNormalization();
+  const Tensor x({{1.0f}, {10.0f}, {3.0f}, {14.0f}});
+  const Tensor y = grouped(x, {.training = true});
+  auto distance = [](const Tensor& a, const Tensor& b) { return reduce_max(abs(a - b)).item<float>(); };
+  EXPECT_LT(distance(y[0], plain(Tensor({{1.0f}, {3.0f}}), {.training = true})[0]), 1e-5f);
+  EXPECT_LT(distance(y[3], plain(Tensor({{10.0f}, {14.0f}}), {.training = true})[1]), 1e-5f);
+  EXPECT_EQ(grouped.weights()[0].shape(), (Shape{1, 1, 1}));
+  Layer adjusted =
+      layers::BatchNormalization({.adjustment = [](const Tensor&) { return std::pair(Tensor(2.0f), Tensor(1.0f)); }});
+  EXPECT_LT(distance(adjusted(x, {.training = true}), plain(x, {.training = true}) * 2.0f + 1.0f), 1e-5f);
+  EXPECT_THROW(layers::BatchNormalization({.renorm = true, .fused = true}), ValueError);
 }
 
 }  // namespace

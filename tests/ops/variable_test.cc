@@ -12,6 +12,7 @@
 #include "thalweg/core/index.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/creation.h"
+#include "thalweg/ops/fixed_variable.h"
 #include "thalweg/ops/indexed_slices.h"
 #include "thalweg/ops/math.h"
 #include "thalweg/ops/math_elementary.h"
@@ -194,6 +195,17 @@ TEST(Variable, AssignsToSlices) {
   EXPECT_EQ(floats(w), (Floats{0, 2, 6, 2, 1, 2, 6, 2, 0, 2, 6, 2}));
   w.assign_at({Tensor(0), 0}, w.value()(2, 2));
   EXPECT_EQ(w(0, 0).item<float>(), 6.0f);
+}
+
+TEST(Variable, MayStandForATensor) {
+  Variable w({1.0f, 2.0f});
+  GradientTape tape;
+  const Variable fixed = fixed_variable(w.value() * 3.0f);
+  const Tensor y = fixed * 2.0f + fixed.sparse_read(Tensor({1, 1}));
+  EXPECT_EQ(floats(tape.gradient(y, w)), (Floats{6, 12}));
+  EXPECT_EQ(floats(y), (Floats{12, 18}));
+  EXPECT_FALSE(fixed.trainable());
+  EXPECT_FALSE(fixed_value(w.handle()).has_value());
 }
 
 TEST(Variable, ThreadsNeverSeeHalfAValue) {

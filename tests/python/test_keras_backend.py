@@ -115,3 +115,35 @@ def test_learning_phase_tells_layers_that_nobody_tells():
     with K.learning_phase_scope(0):
         np.testing.assert_allclose(tf.keras.layers.Dropout(0.9)(x), x)
     assert K.learning_phase() == 1
+
+
+def test_steps_over_a_length_that_is_known_when_it_runs():
+    @tf.function(input_signature=[tf.TensorSpec((None, None, 2)), tf.TensorSpec((None, None))])
+    def run(x, mask):
+        def step(inputs, states):
+            total = inputs + states[0]
+            return total, [total]
+
+        last, outputs, states = K.rnn(step, x, [tf.zeros_like(x[:, 0])], mask=mask)
+        return last, outputs, states[0]
+
+    last, outputs, state = run(tf.ones([1, 3, 2]), tf.constant([[1.0, 0.0, 1.0]]))
+    np.testing.assert_array_equal(outputs[0, :, 0], [1.0, 1.0, 2.0])
+    np.testing.assert_array_equal(last, [[2.0, 2.0]])
+    np.testing.assert_array_equal(state, [[2.0, 2.0]])
+    with pytest.raises(ValueError, match="Unrolling requires a fixed number of timesteps"):
+        tf.function(lambda x: K.rnn(lambda i, s: (i, s), x, [], unroll=True)).get_concrete_function(
+            tf.TensorSpec((None, None, 2)))
+
+
+def test_names_that_older_programs_use():
+    assert K.local_conv1d(tf.ones([1, 5, 2]), tf.ones([3, 6, 4]), (3,), (1,)).shape == (1, 3, 4)
+    kernel = tf.ones([4, 4, 3])
+    assert K.local_conv2d(tf.ones([2, 3, 3, 1]), kernel, (2, 2), (1, 1), (2, 2)).shape == (2, 2, 2, 3)
+    first = K.local_conv2d(tf.ones([2, 1, 3, 3]), kernel, (2, 2), (1, 1), (2, 2), "channels_first")
+    assert first.shape == (2, 3, 2, 2)
+    assert not K.is_sparse(X) and K.to_dense(X) is X
+    with pytest.raises(RuntimeError, match="tf.gradients is not supported when eager execution is enabled"):
+        K.gradients(X, [X])
+    with pytest.raises(ValueError, match="Expected a symbolic tensor instance"):
+        K.is_keras_tensor(np.ones(2))

@@ -239,3 +239,77 @@ def test_cells_give_the_states_to_begin_with():
     assert output.shape == tf.nest.flatten(states)[0].shape == (2, 4)
     with pytest.raises(ValueError, match="batch_size"):
         cell.get_initial_state()
+
+
+class Plain:
+    """A cell that is no layer."""
+
+    state_size = 2
+
+    def call(self, inputs, states):
+        output = inputs + states[0]
+        return output, [output]
+
+
+def test_cells_may_be_plain_objects():
+    layer = layers.RNN(Plain(), return_sequences=True)
+    assert isinstance(layer.cell, Plain)
+    np.testing.assert_array_equal(layer(tf.ones([1, 3, 2]))[0, :, 0], [1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="should have a `call` method"):
+        layers.RNN(3)
+    with pytest.raises(ValueError, match="All cells must have a `call` method"):
+        layers.RNN([3])
+
+
+def test_sizes_of_states_may_come_from_build():
+    class Late(layers.Layer):
+        state_size = output_size = None
+
+        def build(self, shape):
+            self.state_size = self.output_size = shape[-1]
+
+        def call(self, x, states):
+            return x, [states[0] + 1.0]
+
+    assert layers.RNN(Late())(tf.ones([1, 2, 1]), initial_state=tf.ones([1, 1])).shape == (1, 1)
+
+
+def test_sizes_by_name_are_refused():
+    class Named(layers.Layer):
+        state_size = {"p": 2}
+
+        def call(self, x, states):
+            return x, states
+
+    with pytest.raises(TypeError, match="numbers, TensorShapes, or lists of them"):
+        layers.RNN(Named())(tf.ones([1, 2, 2]))
+
+
+def test_constants_of_models():
+    class Adding(layers.Layer):
+        state_size = 2
+
+        def call(self, x, states, constants):
+            [before], [constant] = states, constants
+            return x + before + constant, [x]
+
+    x, constant = keras.Input((None, 2)), keras.Input((2,))
+    model = keras.Model([x, constant], layers.RNN(Adding())(x, constants=constant))
+    assert model([tf.ones([1, 3, 2]), tf.ones([1, 2])]).shape == (1, 2)
+    assert layers.RNN(Adding())(x, constants=tf.ones([6, 2])).shape[1] == 2
+
+
+def test_shapes_of_stacked_cells():
+    layer = layers.RNN([layers.LSTMCell(3), layers.GRUCell(4)], return_state=True, return_sequences=True)
+    assert layer.compute_output_shape((None, 5, 2)) == [(None, 5, 4), (None, 3), (None, 3), (None, 4)]
+    assert layer.cell.state_size == ([3, 3], 4)
+    with pytest.raises(ValueError, match="batch_size and dtype cannot be None"):
+        layers.LSTMCell(2).get_initial_state()
+
+
+def test_cells_give_states_as_they_take_them():
+    for cell in (layers.GRUCell(2), layers.SimpleRNNCell(2)):
+        _, state = cell(tf.ones([1, 1]), tf.zeros([1, 2]))
+        _, states = cell(tf.ones([1, 1]), [tf.zeros([1, 2])])
+        assert state.shape == (1, 2) and len(states) == 1
+        np.testing.assert_array_equal(state, states[0])

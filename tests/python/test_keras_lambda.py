@@ -49,3 +49,16 @@ def test_models_with_functions_can_be_cloned():
     model = keras.Sequential([layers.Lambda(lambda x: factor * x, input_shape=(3,))])
     np.testing.assert_array_equal(keras.models.clone_model(model)(X), 5 * X)
     assert layers.Lambda(lambda x, y: x).get_config()["function_type"] == "lambda"
+
+
+def test_lambdas_make_no_variables():
+    with pytest.raises(ValueError, match="Variables were created within a Lambda layer"):
+        layers.Lambda(lambda x: x * tf.Variable(1.0))(tf.ones([1, 1]))
+    v = tf.Variable(2.0)
+    layer = layers.Lambda(lambda x: x * v)
+    assert float(layer(3.0)) == 6.0 and layer.weights == []
+
+
+def test_shapes_of_several_results():
+    layer = layers.Lambda(lambda x: [x, x], output_shape=[(10,), (10,)])
+    assert layer.compute_output_shape((5, 10)) == [(5, 10), (5, 10)]

@@ -1,6 +1,8 @@
 """Layers that the engine has: their options, weights, masks and arguments."""
 
+import copy
 import inspect
+import pickle
 
 import numpy as np
 import pytest
@@ -173,8 +175,9 @@ def test_tensors_show_their_masks():
 def test_arguments_that_only_keras_has():
     image = tf.ones([1, 2, 2, 2, 1])
     assert layers.Conv3DTranspose(2, 2, 1, "valid", None, None, (1, 1, 1), "relu")(image).shape == (1, 3, 3, 3, 2)
-    with pytest.raises(ValueError, match="has no dilation_rate but"):
-        layers.Conv3DTranspose(2, 2, dilation_rate=2)
+    dilated = layers.Conv3DTranspose(2, 2, dilation_rate=2)
+    assert dilated(image).shape == (1, 3, 3, 3, 2) and dilated.dilation_rate == (2, 2, 2)
+    assert "dilation_rate" not in dilated.get_config()
     with pytest.raises(ValueError, match="has no sparse but False"):
         layers.Embedding(4, 2, sparse=True)
     assert layers.InputLayer(None, None, None, tf.ones([2, 3])).get_config()["batch_input_shape"] == (2, 3)
@@ -194,3 +197,143 @@ def test_seeded_noise_counts_its_draws():
     wanted = [[1.0616621, -0.8785783, 0.11187216], [0.29629603, -0.03141323, -0.05471061],
               [-1.1780828, -0.7099414, -1.748158]]  # TensorFlow's
     np.testing.assert_allclose(drawn, wanted, rtol=1e-4)
+
+
+def kernels_of_attention(**options):
+    layer = layers.MultiHeadAttention(2, 8, **options)
+    layer(tf.ones([1, 4, 8]), tf.ones([1, 4, 8]))
+    return layer.get_weights()[0], layer.get_weights()[2]
+
+
+def test_initializers_are_shared_as_in_keras():
+    first, second = kernels_of_attention()
+    assert not np.array_equal(first, second)
+    first, second = kernels_of_attention(kernel_initializer=keras.initializers.HeNormal())
+    assert not np.array_equal(first, second)
+    first, second = kernels_of_attention(kernel_initializer=keras.initializers.HeNormal(seed=1))
+    np.testing.assert_array_equal(first, second)
+    layer = layers.Layer()
+    assert not np.array_equal(layer.add_weight("a", (2, 3)), layer.add_weight("b", (2, 3)))
+    shared = keras.initializers.GlorotUniform()
+    with pytest.warns(UserWarning, match="unseeded"):
+        one, other = (layers.Dense(3, kernel_initializer=shared) for _ in range(2))
+        one.build((None, 2))
+        other.build((None, 2))
+    np.testing.assert_array_equal(one.kernel, other.kernel)
+
+
+def test_batches_in_groups():
+    x = tf.constant(np.arange(24.0).reshape(4, 3, 2) ** 1.5, tf.float32)
+    grouped = layers.BatchNormalization(virtual_batch_size=2, momentum=0.9)
+    y = grouped(x, training=True)
+    assert grouped.gamma.shape == (1, 1, 1, 2) and "virtual_batch_size" in grouped.get_config()
+    # Rows 0 and 2 are one group, rows 1 and 3 the other.
+    for rows in ([0, 2], [1, 3]):
+        alone = layers.BatchNormalization()(tf.gather(x, rows), training=True)
+        np.testing.assert_allclose(tf.gather(y, rows), alone, rtol=1e-5, atol=1e-5)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        layers.BatchNormalization(virtual_batch_size=3)(x, training=True)
+
+
+def test_adjusted_batches():
+    def adjust(shape):
+        return tf.fill([shape[0], 1], 2.0), tf.fill([shape[0], 1], 0.5)
+
+    layer = layers.BatchNormalization(adjustment=adjust, epsilon=0.0)
+    x = tf.constant([[1.0], [3.0]])
+    np.testing.assert_allclose(layer(x, training=True), [[-1.5], [2.5]], rtol=1e-6)
+    assert "adjustment" not in layer.get_config()
+
+
+def test_fused_is_decided_when_it_is_built():
+    layer = layers.BatchNormalization()
+    assert layer.fused is None
+    layer.build((None, 2, 2, 3))
+    assert layer.fused is True and layers.BatchNormalization(renorm=True).fused is False
+
+
+def test_weights_can_be_replaced():
+    dense = layers.Dense(1)
+    dense.build((8, 2))
+    dense.kernel = tf.Variable(tf.zeros([2, 1]))
+    assert dense.trainable_variables[0] is dense.kernel
+    np.testing.assert_array_equal(dense(tf.ones([1, 2])), [[0.0]])
+    v = tf.Variable([[1.0], [2.0]])
+    with tf.GradientTape() as tape:
+        dense.kernel = v * 2.0
+        y = dense(tf.ones([1, 2]))
+    np.testing.assert_array_equal(tape.gradient(y, v), [[2.0], [2.0]])
+    assert len(dense.weights) == 1 and float(y) == 6.0
+    table = layers.Embedding(2, 1)
+    table.build(None)
+    table.embeddings = tf.constant([[5.0], [6.0]])
+    np.testing.assert_array_equal(table(tf.constant([1])), [[6.0]])
+    bare = layers.AdditiveAttention(use_scale=True)
+    bare.build([(1, 1, 1), (1, 3, 1)])
+    bare.scale = 0.5
+    assert bare.scale == 0.5 and bare.weights == []
+
+
+def test_weights_that_a_layer_does_without_are_none():
+    for layer, name in ((layers.EinsumDense("ab,bc->ac", 3), "bias"), (layers.Dense(1, use_bias=False), "bias")):
+        assert not hasattr(layer, name)
+        layer.build((None, 4))
+        assert getattr(layer, name) is None
+    assert not hasattr(layers.Attention(), "scale")
+
+
+def test_layers_as_activations():
+    dense = layers.Dense(2, activation=layers.PReLU(alpha_initializer="ones"))
+    assert dense(tf.ones([1, 2])).shape == (1, 2) and len(dense.weights) == 3
+    assert isinstance(dense.activation, layers.PReLU)
+
+
+def test_constraints_of_weights():
+    dense = layers.Dense(2, kernel_constraint="max_norm", bias_constraint=tf.nn.relu)
+    dense.build((None, 3))
+    assert type(dense.kernel.constraint).__name__ == "MaxNorm" and dense.bias.constraint is tf.nn.relu
+    assert tf.Variable(1.0).constraint is None
+
+
+def test_arguments_by_position():
+    x, mask = tf.constant([[[1.0], [3.0], [100.0]]]), tf.constant([[True, True, False]])
+    np.testing.assert_array_equal(layers.GlobalAveragePooling1D()(x, mask), [[2.0]])
+    attention = layers.MultiHeadAttention(2, 2)
+    assert attention(tf.ones([1, 3, 4]), tf.ones([1, 5, 4]), None, None, False, True).shape == (1, 3, 4)
+    assert attention.compute_output_shape((None, 3, 4), (None, 5, 4), (None, 5, 4)) == (None, 3, 4)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'value'"):
+        layers.MultiHeadAttention(2, 2)(tf.ones([1, 3, 4]))
+    with pytest.raises(TypeError, match="positional arguments"):
+        layers.Dropout(0.5)(x, True, 3)
+    with pytest.raises(TypeError, match="Expected `name` argument to be a string, but got: 1"):
+        layers.Dense(1, name=1)
+    assert layers.Dense("3").units == layers.Dense(3.0).units == 3
+
+
+def test_lengths_of_embeddings():
+    assert layers.Embedding(4, 2, input_length=[None, 2])(tf.ones([2, 3, 2], tf.int32)).shape == (2, 3, 2, 2)
+    assert layers.Embedding(4, 2, input_length=3).compute_output_shape((None, None)) == (None, 3, 2)
+    assert layers.Embedding(4, 2, input_length=3).get_config()["input_length"] == 3
+    with pytest.raises(ValueError, match='"input_length" is 3, but received input has shape'):
+        layers.Embedding(4, 2, input_length=3).compute_output_shape((None, 4))
+
+
+def test_what_wrappers_take():
+    for wrapper in (layers.TimeDistributed, layers.Bidirectional, layers.SpectralNormalization):
+        with pytest.raises(ValueError):
+            wrapper(3)
+
+
+def test_layers_of_the_engine_can_be_copied():
+    dense = layers.Dense(2, name="q")
+    dense.build((None, 2))
+    for other in (copy.deepcopy(dense), pickle.loads(pickle.dumps(dense))):
+        assert other.name == "q" and other.kernel is not dense.kernel
+        np.testing.assert_array_equal(other.kernel, dense.kernel)
+    assert copy.copy(dense).kernel is dense.kernel
+    store = {}
+    dense.save_own_variables(store)
+    other = layers.Dense(2)
+    other.build((None, 2))
+    other.load_own_variables(store)
+    np.testing.assert_array_equal(other.kernel, dense.kernel)

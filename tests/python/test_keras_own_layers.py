@@ -1,5 +1,8 @@
 """Layers and models that programs write."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from keras_samples import Linear
@@ -234,8 +237,10 @@ def test_weights_come_in_the_order_in_which_they_were_made():
     assert layer.weights == [layer.w, layer.b, layer.c]
     del layer.c
     assert len(layer.weights) == 2
-    layer.w = tf.Variable(3.0)
-    assert layer.weights == [layer.b, layer.w]
+    layer.w = tf.Variable(3.0)  # in the place of the one before
+    assert layer.weights == [layer.w, layer.b]
+    del layer.b
+    assert layer.weights == [layer.w]
 
 
 def test_layers_that_are_given_are_held_once():
@@ -311,3 +316,80 @@ def test_metrics_that_have_counted_are_shown_once():
     layer = Counting()
     layer(tf.constant([1.0, 3.0]))
     assert [(m.name, float(m.result())) for m in layer.metrics] == [("level", 2.0), ("peak", 3.0), ("sum", 4.0)]
+
+
+def test_classes_among_attributes_are_no_parts():
+    layer = layers.Layer()
+    layer.kind = layers.Dense
+    assert layer.variables == []
+
+
+def test_unnamed_weights_stand_in_the_scope_of_their_layer():
+    class Unnamed(layers.Layer):
+        def build(self, shape):
+            self.w = self.add_weight(shape=(1,))
+
+        def call(self, x):
+            return x * self.w
+
+    layer = Unnamed(name="u")
+    layer(tf.ones([1, 1]))
+    assert layer.w.name == "u/Variable:0"
+
+
+def test_build_may_trace_calls_of_its_layer():
+    class Traced(layers.Layer):
+        def build(self, shape):
+            super().build(shape)
+            function = tf.function(lambda x: self(x))
+            self.shape_out = function.get_concrete_function(tf.TensorSpec(shape)).structured_outputs.shape
+
+        def call(self, x):
+            return x * 2.0
+
+    layer = Traced()
+    layer(tf.ones([1, 2]))
+    assert layer.shape_out == (1, 2)
+
+
+def test_dynamic_layers_run_eagerly_in_models():
+    class Dynamic(layers.Layer):
+        def __init__(self):
+            super().__init__(dynamic=True)
+
+        def call(self, x):
+            return tf.convert_to_tensor(x.numpy() * 2.0)
+
+        def compute_output_shape(self, shape):
+            return shape
+
+    inputs = keras.Input((3,))
+    model = keras.Model(inputs, Dynamic()(inputs))
+    assert model.dynamic and not layers.Dense(1).dynamic
+    np.testing.assert_array_equal(model.predict(np.ones([2, 3], np.float32), verbose=0), np.full([2, 3], 2.0))
+
+
+class Scaled(layers.Layer):
+    """With a layer, a weight that is an attribute, and one that is none."""
+
+    def __init__(self, factor):
+        super().__init__()
+        self.factor, self.inner = factor, layers.Dense(2)
+        self.add_weight(name="hidden", shape=(), initializer="ones", trainable=False)
+        self.shown = self.add_weight(name="shown", shape=(), initializer="ones")
+
+    def call(self, x):
+        return self.inner(x) * self.factor * self.shown
+
+
+@pytest.mark.parametrize("way", [copy.deepcopy, lambda layer: pickle.loads(pickle.dumps(layer))])
+def test_layers_of_programs_can_be_copied(way):
+    layer = Scaled(3.0)
+    layer(tf.ones([1, 2]))
+    other = way(layer)
+    assert other.name == layer.name and other.factor == 3.0 and other.inner is not layer.inner
+    assert other.built and len(other.weights) == len(layer.weights) == 4
+    for mine, theirs in zip(layer.get_weights(), other.get_weights()):
+        np.testing.assert_array_equal(mine, theirs)
+    layer.shown.assign(5.0)
+    assert float(other.shown) == 1.0

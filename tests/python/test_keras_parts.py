@@ -1,6 +1,7 @@
 """Losses, metrics, initializers, regularizers, constraints and activations as programs use and extend them."""
 
 import copy
+import pickle
 
 import numpy as np
 import pytest
@@ -159,3 +160,87 @@ def test_options_can_be_set():
     precision = keras.metrics.Precision()
     precision.class_id = 1
     assert float(precision(np.array([[0.0, 1.0]]), np.array([[0.9, 0.8]]))) == 1.0
+
+
+def test_losses_of_arrays_keep_their_ranks():
+    y_pred = tf.constant([[1.0], [2.0], [3.0], [9.0]])
+    loss = keras.losses.MeanSquaredError()
+    assert float(loss(np.arange(4.0), y_pred)) == 16.0
+    assert float(loss(tf.constant(np.arange(4.0)), y_pred)) == 9.75
+
+
+def test_weights_of_focal_losses_may_be_several():
+    loss = keras.losses.CategoricalFocalCrossentropy(alpha=[0.1, 0.2, 0.3])
+    assert loss.get_config()["alpha"] == [0.1, 0.2, 0.3]
+    one = keras.losses.CategoricalFocalCrossentropy(alpha=0.2)
+    y_true, y_pred = [[0.0, 1.0, 0.0]], [[0.1, 0.7, 0.2]]
+    np.testing.assert_allclose(loss(y_true, y_pred), one(y_true, y_pred))
+    np.testing.assert_allclose(keras.losses.categorical_focal_crossentropy(y_true, y_pred, alpha=[0.1, 0.2, 0.3])[0],
+                               one(y_true, y_pred))
+
+
+def test_logits_behind_probabilities():
+    assert hasattr(keras.activations.sigmoid(tf.ones(2)), "_keras_logits")
+    assert not hasattr(tf.ones(2), "_keras_logits")
+
+
+def test_metrics_show_what_they_count():
+    metric = keras.metrics.PrecisionAtRecall(0.5)
+    metric.update_state([0, 1], [0.2, 0.8])
+    assert metric.true_positives.shape == (200,)
+    assert [w.name for w in metric.weights] == ["true_positives:0", "true_negatives:0", "false_positives:0",
+                                                "false_negatives:0"]
+    np.testing.assert_allclose(keras.metrics.AUC(thresholds=[0.5]).thresholds, [-1e-7, 0.5, 1 + 1e-7])
+    assert len(keras.metrics.AUC().thresholds) == 200
+    precision = keras.metrics.Precision(thresholds=[0.3, 0.5])
+    assert precision.thresholds == [0.3, 0.5] and keras.metrics.Recall().thresholds == [0.5]
+    assert keras.metrics.Recall().init_thresholds is None
+    one, other = keras.metrics.Mean(), keras.metrics.Mean()
+    other.update_state(3.0)
+    assert len(one.merge_state([other])) == 2 and float(one.result()) == 3.0
+
+
+def test_metrics_are_not_made_at_each_trace():
+    @tf.function
+    def count():
+        return keras.metrics.Sum()(3.0)
+
+    with pytest.raises(ValueError, match="tf.function only supports singleton tf.Variables"):
+        count()
+
+
+def test_objects_can_be_written_and_read():
+    for made in (keras.losses.Huber(2.0), keras.initializers.HeNormal(3), keras.regularizers.L2(0.5),
+                 keras.constraints.MaxNorm(3), keras.metrics.AUC(name="m")):
+        other = pickle.loads(pickle.dumps(made))
+        assert other.get_config() == made.get_config() and type(other) is type(made)
+    mean = keras.metrics.Mean()
+    mean.update_state([1.0, 3.0])
+    assert float(pickle.loads(pickle.dumps(mean)).result()) == 2.0
+
+
+def test_initializers_of_parts():
+    make = keras.initializers.RandomNormal(seed=1)
+    first = make((4, 2), partition_shape=(2, 2), partition_offset=(0, 0))
+    second = make((4, 2), partition_shape=(2, 2), partition_offset=(2, 0))
+    assert first.shape == (2, 2) and not np.allclose(first, second)
+    with pytest.raises(ValueError, match="doesn't support partition-related arguments"):
+        keras.initializers.Orthogonal()((4, 2), partition_shape=(2, 2), partition_offset=(0, 0))
+
+
+def test_what_parts_are_made_of():
+    with pytest.raises(ValueError, match="is not a valid regularization penalty number"):
+        keras.regularizers.L2("x")
+    with pytest.raises(TypeError, match="Could not interpret activation function identifier: 3"):
+        keras.activations.get(3)
+    assert repr(keras.mixed_precision.Policy("_infer")) == '<Policy "_infer">'
+    assert not hasattr(keras.initializers, "ForgetBias") and not hasattr(keras.losses, "Described")
+
+
+def test_registered_names_of_saving():
+    @keras.saving.register_keras_serializable("found")
+    class Registered(keras.layers.Layer):
+        pass
+
+    assert keras.saving.get_registered_name(Registered) == "found>Registered"
+    assert keras.layers.serialize(Registered())["registered_name"] == "found>Registered"

@@ -74,3 +74,20 @@ def test_moments_broadcast_with_inputs():
     fixed = layers.Normalization(mean=3.0, variance=2.0)
     fixed.build((None, 2))
     np.testing.assert_array_equal(fixed.mean, [[3.0, 3.0]])
+
+
+def test_layers_learn_from_datasets():
+    rows = np.arange(8.0, dtype="float32").reshape(4, 2)
+    whole, parted, by_hand = (layers.Normalization(axis=-1) for _ in range(3))
+    whole.adapt(rows)
+    parted.adapt(tf.data.Dataset.from_tensor_slices(rows).batch(2))
+    by_hand.build((None, 2))
+    by_hand.reset_state()
+    by_hand.update_state(rows[:2])
+    by_hand.update_state(rows[2:])
+    by_hand.finalize_state()
+    for layer in (parted, by_hand):
+        np.testing.assert_allclose(layer(tf.zeros([1, 2])), whole(tf.zeros([1, 2])))
+    bins = layers.Discretization(num_bins=2)
+    bins.adapt(tf.data.Dataset.from_tensor_slices(rows.ravel()).batch(4))
+    np.testing.assert_array_equal(bins(tf.constant([0.0, 7.0])), [0, 1])

@@ -211,6 +211,8 @@ std::shared_ptr<Object> object_from_value(std::string_view kind, const Value& va
     return as_kind ? as_kind : object;
   }
   if (value.is_text()) return make_object(kind, value.text());
+  if (!value.is_map() && kind == "layer")
+    throw ValueError("a layer was expected, such as an instance of `tf.keras.layers.Layer`. Received: " + value.json());
   // A function is written {"class_name": "function", "config": "relu"}.
   if (value["config"].is_text()) return make_object(kind, value["config"].text());
   return make_object(kind, value["class_name"].text(), value["config"]);

@@ -60,6 +60,7 @@ Nest stand_ins(nb::handle shapes, DType dtype) {
     return true;
   };
   if (is_shape(shapes)) return Nest(keras::detail::stand_in(dtype, to_shape(p)));
+  if (shapes.is_none()) return Nest(keras::detail::stand_in(dtype, Shape::unknown_rank()));
   if (PyIndex_Check(p)) return Nest(keras::detail::stand_in(dtype, Shape{nb::cast<int64_t>(shapes)}));
   if (PyDict_Check(p)) {
     std::vector<Nest::Entry> entries;
@@ -105,6 +106,16 @@ Value to_value(nb::handle object) {
   raise(PyExc_TypeError, "this cannot be part of a configuration: " + repr_of(p));
 }
 
+namespace {
+/// Lists as tuples, at any depth.
+nb::object in_tuples(const nb::object& made) {
+  if (!nb::isinstance<nb::list>(made)) return made;
+  nb::list items;
+  for (nb::handle item : made) items.append(in_tuples(nb::borrow(item)));
+  return nb::tuple(items);
+}
+}  // namespace
+
 nb::object from_value(const Value& value) {
   if (value.is_none()) return nb::none();
   if (value.is_bool()) return nb::bool_(value.boolean());
@@ -124,9 +135,9 @@ nb::object from_value(const Value& value) {
     nb::object made = from_value(item);
     // Keras has tuples here.
     const bool is_shape = key.ends_with("shape") || key.ends_with("_size") || key == "strides" ||
-                          key == "dilation_rate" || key == "padding" || key == "cropping" || key == "size" ||
+                          key == "dilation_rate" || key.ends_with("padding") || key == "cropping" || key == "size" ||
                           key == "dims";
-    if (is_shape && nb::isinstance<nb::list>(made)) made = nb::tuple(made);
+    if (is_shape) made = in_tuples(made);
     dict[nb::str(key.c_str())] = made;
   }
   return dict;

@@ -85,6 +85,7 @@ void define_keras_layers(nb::module_& module) {
     auto* python = dynamic_cast<PyLayer*>(layer.get());
     if (context && python && &context->layer() == layer.get()) {  // super().build(shape) inside of build
       python->build_inner(inputs);
+      layer->built = true;  // what follows in `build` may call it
       return;
     }
     if (python && python->inner() && !layer->built) {
@@ -107,7 +108,7 @@ void define_keras_layers(nb::module_& module) {
     std::shared_ptr<LayerInterface> layer = as_interface<LayerInterface>(core);
     keras::WeightOptions how;
     auto given = [&](const char* name) { return nb::object(options[name]); };
-    if (!given("name").is_none()) how.name = text_of(given("name"));
+    how.name = given("name").is_none() ? "Variable" : text_of(given("name"));
     if (!given("dtype").is_none()) how.dtype = to_dtype(given("dtype").ptr());
     how.initializer = to_handle<keras::Initializer>(given("initializer"));
     how.regularizer = to_handle<keras::Regularizer>(given("regularizer"));
@@ -115,13 +116,20 @@ void define_keras_layers(nb::module_& module) {
     if (!given("trainable").is_none()) how.trainable = Flag(nb::cast<bool>(given("trainable")));
     how.autocast = Flag(nb::cast<bool>(given("autocast")));
     Variable made = keras::detail::make_weight(*layer, to_shape(shape.ptr()), how);
-    if (variable_of(made.handle()).name().empty()) variable_of(made.handle()).rename("Variable");
     if (auto* python = dynamic_cast<PyLayer*>(layer.get())) python->track(made, true);
     return wrap_variable_object(made);
   });
   // A variable that became an attribute.
   define(module, "track", [](Core& core, nb::handle variable) {
     if (auto* python = dynamic_cast<PyLayer*>(core.get().get())) python->track(to_variable(variable), false);
+  });
+  // One that is a weight without being an attribute, and all that add_weight made.
+  define(module, "track_own", [](Core& core, nb::handle variable) {
+    if (auto* python = dynamic_cast<PyLayer*>(core.get().get())) python->track(to_variable(variable), true);
+  });
+  define(module, "own_weights", [](Core& core) {
+    auto* python = dynamic_cast<PyLayer*>(core.get().get());
+    return from_variables(python ? python->own_weights() : std::vector<Variable>());
   });
   // One that an attribute gave up, and the one that has its place now.
   define(module, "untrack", [](Core& core, nb::handle variable, nb::handle other) {

@@ -89,11 +89,8 @@ Variable* variable_in(const keras::Object& object, const std::string& name) {
   return variable_in(parts, name);
 }
 
-nb::object part_of(const keras::Object& object, const std::string& name, bool is_built) {
-  if (const Variable* variable = variable_in(object, name)) {
-    if (variable->defined()) return wrap_variable_object(*variable);
-    return is_built ? nb::none() : nb::object();  // one that the layer was told to do without
-  }
+nb::object part_of(const keras::Object& object, const std::string& name) {
+  if (const Variable* variable = variable_in(object, name)) return wrap_variable_object(*variable);
   module::Parts parts;
   object.list_parts(parts);
   for (const module::Part& part : parts.list()) {
@@ -143,8 +140,7 @@ void define_keras_members(nb::module_& module) {
   // A weight, a layer or an option by the name of the member; AttributeError where there is none.
   define(module, "member", [](Core& core, const std::string& name) -> nb::object {
     if (std::shared_ptr<keras::Object> object = described(core)) {
-      auto* layer = dynamic_cast<LayerInterface*>(core.get().get());
-      if (nb::object found = part_of(*object, name, !layer || layer->built); found.is_valid()) return found;
+      if (nb::object found = part_of(*object, name); found.is_valid()) return found;
       if (nb::object found = option_of(*object, name); found.is_valid()) return found;
     }
     raise(PyExc_AttributeError, name);

@@ -5,8 +5,10 @@
 #include <unordered_map>
 
 #include "thalweg/core/error.h"
+#include "thalweg/core/thread_state.h"
 #include "thalweg/keras/keras.h"
 #include "thalweg/keras/loss_scale.h"
+#include "thalweg/ops/apply.h"
 #include "thalweg/python/convert.h"
 #include "thalweg/python/gradients.h"
 #include "thalweg/python/keras_core.h"
@@ -363,8 +365,12 @@ void define_keras_objects(nb::module_& module) {
         });
   });
   define(module, "make", [](const std::string& kind, const std::string& name, nb::handle config) {
-    return std::unique_ptr<Core>(
-        std::make_unique<EngineCore>(keras::make_object(kind, name, config.is_none() ? Value() : to_value(config))));
+    std::shared_ptr<keras::Object> made = keras::make_object(kind, name, config.is_none() ? Value() : to_value(config));
+    // A function that is traced again would begin with another one each time, which TensorFlow refuses.
+    if (auto* metric = dynamic_cast<keras::MetricInterface*>(made.get()); metric && thread_state.tracer)
+      for (const auto& found : keras::list_variables(*metric))
+        thread_state.tracer->created_variable(found.variable.handle());
+    return std::unique_ptr<Core>(std::make_unique<EngineCore>(std::move(made)));
   });
   define(module, "get", [](const std::string& kind, nb::handle identifier) -> nb::object {
     return from_object(keras::object_from_value(kind, to_value(identifier)), kind.c_str());

@@ -167,6 +167,9 @@ void add_sizes(nb::handle given, std::vector<Shape>& sizes) {
     sizes.push_back(to_shape(p));
   } else if (PyTuple_Check(p) || PyList_Check(p)) {
     for (nb::handle item : given) add_sizes(item, sizes);
+  } else if (PyDict_Check(p)) {
+    raise(PyExc_TypeError,
+          "sizes of states and outputs are numbers, TensorShapes, or lists of them, got " + repr_of(p));
   } else if (PyIndex_Check(p)) {
     sizes.push_back(Shape{nb::cast<int64_t>(nb::steal(checked(PyNumber_Index(p))))});
   }
@@ -307,6 +310,7 @@ CallArgs to_call_args(const LayerInterface& layer, nb::handle given, nb::handle 
       args.more = to_nest(item);
     } else if (name == "constants") {
       args.constants = to_nest(item);
+      if (args.constants.is_tensor()) args.constants = Nest::list({args.constants});
     } else if (name == "attention_mask") {
       args.attention_mask = to_nest(item);
     } else if (name == "return_attention_scores") {

@@ -126,6 +126,13 @@ class PyLayer : public keras::LayerInterface,
 
   /// Weights are listed in the order in which they were made by add_weight, or became attributes.
   void track(const Variable& variable, bool is_own);
+  /// Those that add_weight made.
+  std::vector<Variable> own_weights() const {
+    std::vector<Variable> made;
+    for (const Tracked& one : tracked_)
+      if (one.is_own) made.push_back(one.variable);
+    return made;
+  }
   /// One that is a weight no more; `other`, where it is defined, takes its place.
   void untrack(const Variable& variable, const Variable& other);
 
@@ -156,7 +163,7 @@ class PyLayer : public keras::LayerInterface,
   void look(const std::string& name, nb::handle item, module::Parts& parts, int depth) const {
     constexpr int deepest = 8;
     PyObject* p = item.ptr();
-    if (depth > deepest) return;
+    if (depth > deepest || PyType_Check(p)) return;
     if (is_variable(p)) {
       Variable variable = to_variable(item);
       if (!is_listed(variable, parts)) parts.keep(name, variable);

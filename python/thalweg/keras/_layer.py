@@ -1,6 +1,7 @@
 """Layer: the class that programs derive their layers from."""
 
 import abc
+import copy
 import inspect
 
 import numpy as np
@@ -17,8 +18,8 @@ from thalweg.keras.mixed_precision import Policy, policy_name
 from thalweg.nest import flatten, map_structure
 from thalweg.specs import TensorSpec
 
-# Weights that layers may be told to do without, and the option that says so.
-_WEIGHT_OPTIONS = {"bias": "use_bias", "gamma": "scale", "beta": "center"}
+# Weights that layers may be told to do without, and the options that say so.
+_WEIGHT_OPTIONS = {"bias": ("use_bias", "bias_axes"), "gamma": ("scale",), "beta": ("center",), "scale": ("use_scale",)}
 
 
 class Layer(Connected, Holder, Described, Module, metaclass=abc.ABCMeta):
@@ -30,6 +31,7 @@ class Layer(Connected, Holder, Described, Module, metaclass=abc.ABCMeta):
     _overrides = None
     _options = frozenset()  # names of what the engine's class can be told
     _fixed = {}  # arguments that can have these values only
+    _integers = ()  # arguments that are made integers, as numbers and texts can be
     _call_names = ()  # what `call` of a class of the engine takes after the inputs, by position
 
     def __init_subclass__(cls, **kwargs):
@@ -94,6 +96,9 @@ class Layer(Connected, Holder, Described, Module, metaclass=abc.ABCMeta):
         batch_size = None if "batch_size" in own else config.pop("batch_size", None)
         for ignored in ("autocast", "dynamic"):
             config.pop(ignored, None)
+        for name in self._integers:
+            if name in config and not isinstance(config[name], int):
+                config[name] = int(config[name])
         for name, only in self._fixed.items():
             if config.pop(name, only[0]) not in only:
                 raise ValueError(f"{type(self).__name__} of this library has no {name} but {only[0]}.")
@@ -154,7 +159,7 @@ class Layer(Connected, Holder, Described, Module, metaclass=abc.ABCMeta):
         if not _engine.set_weight(core, name, value):
             return False
         self.__dict__.pop(name, None)
-        if value is not None and not isinstance(value, VariableBase):
+        if not isinstance(value, VariableBase):
             self.__dict__[name] = value  # what the program put there is what it finds
         return True
 
@@ -198,6 +203,14 @@ class Layer(Connected, Holder, Described, Module, metaclass=abc.ABCMeta):
         return Policy(_engine.layer_get(self._core, "policy"))
 
     @property
+    def _batch_input_shape(self):
+        """The shape that it was told its inputs have, batch included."""
+        shape = _engine.layer_config(self._core).get("batch_input_shape")
+        if shape is None:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '_batch_input_shape'")
+        return shape
+
+    @property
     def dynamic(self):
         """Whether it, or a layer in it, can only be run eagerly."""
         return self.__dict__.get("_dynamic", False) or any(layer.dynamic for layer in _engine.layers(self._core))
@@ -238,9 +251,9 @@ class Layer(Connected, Holder, Described, Module, metaclass=abc.ABCMeta):
         try:
             return super().__getattr__(name)
         except AttributeError:
-            option = _WEIGHT_OPTIONS.get(name)
-            if option in self._options and self.built and not _engine.member(self._core, option):
-                return None  # a weight that the layer was told to do without
+            for option in _WEIGHT_OPTIONS.get(name, ()):
+                if option in self._options and self.built and not _engine.member(self._core, option):
+                    return None  # a weight that the layer was told to do without
             raise
 
     def __call__(self, *args, **kwargs):
@@ -311,16 +324,73 @@ class Layer(Connected, Holder, Described, Module, metaclass=abc.ABCMeta):
         if config.get("input_shape") is not None:
             self.build(config["input_shape"])
 
+    def finalize_state(self):
+        """Nothing: layers that learn from data, batch by batch, do so here."""
+
+    def save_own_variables(self, store):
+        """Puts the values of its weights into a dict under their numbers."""
+        for i, weight in enumerate(self.weights):
+            store[str(i)] = weight.numpy()
+
+    def load_own_variables(self, store):
+        """Takes the values of its weights from such a dict."""
+        if len(store) != len(self.weights):
+            raise ValueError(f"Layer '{self.name}' expected {len(self.weights)} variables, but received {len(store)} "
+                             f"variables during loading. Expected: {[weight.name for weight in self.weights]}")
+        self.set_weights([store[str(i)] for i in range(len(store))])
+
     def _copy(self):
         """Another one like it, with new weights."""
         return type(self).from_config(self.get_config())
 
+    def _has_own_parts(self):
+        """Whether all it holds are attributes here: a class of a program that comes from none of the engine's."""
+        return self._engine_name is None and not self._is_model and "_core" in self.__dict__
+
+    def __copy__(self):
+        """Another object with the same weights."""
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        return made
+
     def __deepcopy__(self, memo):
-        copy = memo[id(self)] = self._copy()
-        if self.built and not copy.built:
-            copy.build_from_config(self.get_build_config() or {})
-        copy.set_weights(self.get_weights())
-        return copy
+        if self._has_own_parts():
+            made = memo[id(self)] = type(self).__new__(type(self))
+            made._take_parts(self._own_parts(), lambda part: copy.deepcopy(part, memo))
+            return made
+        made = memo[id(self)] = self._copy()
+        if self.built and not made.built:
+            made.build_from_config(self.get_build_config() or {})
+        made.set_weights(self.get_weights())
+        return made
+
+    def __reduce__(self):
+        if self._has_own_parts():
+            return _restore_parts, (type(self),), self._own_parts()
+        return _restore, (type(self), self.get_config(), self.get_build_config() if self.built else None,
+                          self.get_weights())
+
+    def __setstate__(self, parts):
+        self._take_parts(parts, lambda part: part)
+
+    def _own_parts(self):
+        attributes = {name: value for name, value in self.__dict__.items()
+                      if not name.startswith("_core") or name == "_core_arguments"}
+        held = {id(value) for value in attributes.values()}
+        others = [weight for weight in _engine.own_weights(self._core) if id(weight) not in held]
+        return {"name": self.name, "trainable": self.trainable, "dtype": self.dtype_policy.name, "built": self.built,
+                "attributes": attributes, "weights": others}
+
+    def _take_parts(self, parts, take):
+        self._attach(None, parts["name"], parts["trainable"], parts["dtype"], None)
+        for weight in parts["weights"]:
+            _engine.track_own(self._core, take(weight))
+        for name, value in parts["attributes"].items():
+            value = take(value)
+            self.__dict__[name] = value
+            if isinstance(value, VariableBase):
+                _engine.track(self._core, value)
+        self.built = parts["built"]
 
     def __reduce__(self):
         return _remake, (type(self), self.get_config(), self.get_build_config() if self.built else None,
@@ -356,6 +426,20 @@ class Layer(Connected, Holder, Described, Module, metaclass=abc.ABCMeta):
 
     def __repr__(self):
         return f"<{type(self).__module__}.{type(self).__qualname__} object at {hex(id(self))}>"
+
+
+def _restore_parts(cls):
+    return cls.__new__(cls)
+
+
+def _restore(cls, config, built_for, weights):
+    """The way back from what a layer of the engine is written as."""
+    made = cls.from_config(config)
+    if built_for is not None and not made.built:
+        made.build_from_config(built_for)
+    if made.built:
+        made.set_weights(weights)
+    return made
 
 
 def _checked_name(name):

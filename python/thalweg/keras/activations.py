@@ -20,6 +20,8 @@ def get(identifier):
             return custom
         if identifier in _functions:
             return _functions[identifier]
+    if not isinstance(identifier, (str, dict)):
+        raise TypeError(f"Could not interpret activation function identifier: {identifier}")
     return _deserialize("activation", identifier)
 
 

@@ -1,10 +1,10 @@
 """What weights become after each step of training."""
 
-from thalweg.keras._kinds import FunctionKind, fill
+from thalweg.keras._kinds import FunctionKind as _FunctionKind, fill as _fill
 from thalweg.keras._objects import _engine
 
 
-class Constraint(FunctionKind):
+class Constraint(_FunctionKind):
     """The base of constraints. A class of a program writes `__call__(w)`."""
 
     _kind = "constraint"
@@ -13,5 +13,5 @@ class Constraint(FunctionKind):
         return w if self._engine_name is None else super().__call__(w)
 
 
-_classes = fill(globals(), Constraint)
-globals().update({_engine.to_snake_case(name): made for name, made in _classes.items()})
+_classes = _fill(globals(), Constraint)
+globals().update({_engine.to_snake_case(name): made for name, made in _classes.items() if name in globals()})

@@ -1,11 +1,11 @@
 """The first values of weights."""
 
-from thalweg.keras._kinds import FunctionKind, fill
+from thalweg.keras._kinds import FunctionKind as _FunctionKind, fill as _fill
 from thalweg.keras._objects import _engine
 from thalweg.keras._settings import floatx
 
 
-class Initializer(FunctionKind):
+class Initializer(_FunctionKind):
     """The base of initializers. A class of a program writes `__call__(shape, dtype=None)`."""
 
     _kind = "initializer"
@@ -24,5 +24,5 @@ class Initializer(FunctionKind):
         return _engine.initialize(self._core, kwargs.get("partition_shape") or shape, dtype or floatx(), part)
 
 
-_classes = fill(globals(), Initializer)
-globals().update({_engine.to_snake_case(name): made for name, made in _classes.items()})
+_classes = _fill(globals(), Initializer)
+globals().update({_engine.to_snake_case(name): made for name, made in _classes.items() if name in globals()})

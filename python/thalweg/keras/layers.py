@@ -125,6 +125,7 @@ def _add_argument(name, place, argument, only):
     cls.__init__.__signature__ = _objects.signature_of(cls._parameters)
 
 
+_classes["Dense"]._integers = ("units",)
 _add_argument("Embedding", 8, "sparse", (False,))
 _classes |= {"RNN": RNN, "Bidirectional": Bidirectional, "InputLayer": InputLayer}
 # What isinstance says of Keras's classes.
@@ -217,12 +218,35 @@ for _name in ("SimpleRNNCell", "GRUCell", "LSTMCell", "StackedRNNCells"):
     _classes[_name]._has_bare_state = _name in ("SimpleRNNCell", "GRUCell")
 
 
+def _call_cell(self, *args, **kwargs):
+    """One step: the output and the states after it, one that is given as it is, not in a list, likewise."""
+    states = kwargs["states"] if "states" in kwargs else args[1] if len(args) > 1 else None
+    output = Layer.__call__(self, *args, **kwargs)
+    is_bare = isinstance(states, _Tensor) and isinstance(output, (list, tuple)) and isinstance(output[1], list)
+    return (output[0], output[1][0]) if is_bare else output
+
+
+for _name in ("SimpleRNNCell", "GRUCell"):
+    _classes[_name].__call__ = _call_cell
+
+
 def _size(shape):
     return shape[0] if shape.rank == 1 else shape
 
 
+def _compute_attention_shape(self, query_shape, value_shape=None, key_shape=None):
+    """The shape of its output for queries, values and keys of these."""
+    given = [shape for shape in (query_shape, value_shape, key_shape) if shape is not None]
+    return _engine.compute_output_shape(self._core, given if len(given) > 1 else query_shape)
+
+
+_classes["MultiHeadAttention"].compute_output_shape = _of_engine(_compute_attention_shape)
+
+
 def _state_size(self):
     """The size of its state, or those of several in a list."""
+    if type(self).__name__ == "StackedRNNCells":
+        return tuple(cell.state_size for cell in self.cells)
     sizes = [_size(shape) for shape in _engine.state_sizes(self._core)]
     return sizes[0] if type(self)._has_bare_state else sizes
 
@@ -319,7 +343,7 @@ def serialize(layer, use_legacy_format=False):
     """The class and the configuration of a layer."""
     if use_legacy_format or not isinstance(layer, Layer):
         return {"class_name": type(layer).__name__, "config": layer.get_config()}
-    return _engine.serialize("layer", layer)
+    return _objects.serialize("layer", layer)
 
 
 def deserialize(config, custom_objects=None, use_legacy_format=False):

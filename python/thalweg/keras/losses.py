@@ -1,7 +1,7 @@
 """Losses: how far predictions are from what is true."""
 
 from thalweg.keras._functions import fill, get as _get
-from thalweg.keras._objects import (Described, _engine, deserialize as _deserialize, make_classes, register_kind,
+from thalweg.keras._objects import (Described as _Described, _engine, deserialize as _deserialize, make_classes, register_kind,
                                     serialize as _serialize)
 
 
@@ -23,7 +23,7 @@ class Reduction:
             raise ValueError(f"Invalid Reduction Key: {key}. Expected keys are \"{cls.all()}\"")
 
 
-class Loss(Described):
+class Loss(_Described):
     """The base of losses. A class of a program writes `call(y_true, y_pred)`, which gives the loss of each example."""
 
     _kind = "loss"

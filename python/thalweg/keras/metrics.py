@@ -1,14 +1,16 @@
 """Metrics: numbers that accumulate over batches."""
 
+import math
+
 import numpy as np
 
 import thalweg as tf
 from thalweg._variable import Variable
 from thalweg.dtypes import as_dtype
 from thalweg.keras._functions import fill, get as _get
-from thalweg.keras._objects import (Described, _engine, deserialize as _deserialize, make_classes, new_name as _new_name,
+from thalweg.keras._objects import (Described as _Described, _engine, deserialize as _deserialize, make_classes, new_name as _new_name,
                                     register_kind, serialize as _serialize)
-from thalweg.keras._settings import floatx
+from thalweg.keras._settings import epsilon, floatx
 
 
 def _remake(cls, config, values):
@@ -19,13 +21,14 @@ def _remake(cls, config, values):
     return made
 
 
-class Metric(Described):
+class Metric(_Described):
     """The base of metrics. A class of a program writes `update_state` and `result`, and makes variables with
     `add_weight`."""
 
     _kind = "metric"
     _takes_others = False
-    stateful = built = True
+    stateful = built = trainable = True
+    losses = metrics = property(lambda self: [])
 
     def __init__(self, name=None, dtype=None, **kwargs):
         if name is None:
@@ -154,11 +157,21 @@ class Metric(Described):
 
     def merge_state(self, metrics):
         """Adds what others of its kind have taken in."""
+        done = []
         for other in metrics:
             if len(other.variables) != len(self.variables):
                 raise ValueError(f"Metric {other} is not compatible with {self}")
-            for mine, theirs in zip(self.variables, other.variables):
-                mine.assign_add(theirs)
+            done += [mine.assign_add(theirs) for mine, theirs in zip(self.variables, other.variables)]
+        return done
+
+    def __copy__(self):
+        """Another object with the same variables."""
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        return made
+
+    def __reduce__(self):
+        return _restore, (type(self), self.get_config(), self.get_weights())
 
     def __deepcopy__(self, memo):
         made = type(self).from_config(self.get_config())
@@ -171,7 +184,38 @@ class Metric(Described):
         return {"name": self.name, "dtype": self.dtype}
 
 
+def _restore(cls, config, weights):
+    made = cls.from_config(config)
+    if made.variables:
+        made.set_weights(weights)
+    return made
+
+
 _classes = make_classes("metric", Metric, __name__)
+
+
+def _thresholds_of_area(self):
+    """All of them: those given or evenly spread, and two that lie just beyond 0 and 1."""
+    config = self.get_config()
+    inner = config.get("thresholds")
+    if inner is None:
+        inner = [(i + 1) / (config["num_thresholds"] - 1) for i in range(config["num_thresholds"] - 2)]
+    return [-epsilon(), *sorted(inner), 1.0 + epsilon()]
+
+
+_classes["AUC"].thresholds = property(_thresholds_of_area)
+for _name in ("FalseNegatives", "FalsePositives", "Precision", "Recall", "TrueNegatives", "TruePositives"):
+    _classes[_name].init_thresholds = property(lambda self: self.get_config()["thresholds"])
+    _classes[_name].thresholds = property(lambda self: _listed(self.init_thresholds, self))
+
+
+def _listed(given, metric):
+    """Thresholds in a list, with Keras's where there are none."""
+    if given is None:
+        return [-math.inf if getattr(metric, "top_k", None) is not None else 0.5]
+    return list(given) if isinstance(given, (list, tuple)) else [given]
+
+
 globals().update(_classes)
 _functions = fill(__name__, "keras.metrics.")
 register_kind("metric", _classes, lambda name, core: _engine_metric(core))

@@ -1,9 +1,11 @@
 """Penalties on the values of weights."""
 
-from thalweg.keras._kinds import FunctionKind, fill
+import math as _math
+
+from thalweg.keras._kinds import FunctionKind as _FunctionKind, fill as _fill
 
 
-class Regularizer(FunctionKind):
+class Regularizer(_FunctionKind):
     """The base of regularizers. A class of a program writes `__call__(x)`."""
 
     _kind = "regularizer"
@@ -13,7 +15,7 @@ class Regularizer(FunctionKind):
         return 0.0 if self._engine_name is None else super().__call__(x)
 
 
-_classes = fill(globals(), Regularizer)
+_classes = _fill(globals(), Regularizer)
 orthogonal_regularizer = _classes["OrthogonalRegularizer"]
 
 
@@ -36,6 +38,8 @@ def _factor(given, others):
     given = others.pop("l", given)
     if others:
         raise TypeError(f"Argument(s) not recognized: {others}")
+    if given is not None and not (isinstance(given, (int, float)) and _math.isfinite(given)):
+        raise ValueError(f"Value {given} is not a valid regularization penalty number, expected an int or float value.")
     return 0.01 if given is None else given
 
 

@@ -46,12 +46,28 @@ struct EinsumDenseOptions {
 THALWEG_API Layer EinsumDense(const std::string& equation, const Shape& output_shape,
                               const EinsumDenseOptions& options = {});
 
+/// The length of sequences, or the sizes of all dimensions after the batch, of which some may be unknown; nothing where
+/// they may be any.
+class THALWEG_API InputLength {
+ public:
+  InputLength() = default;
+  InputLength(int64_t length) : dims_({length}), is_list_(false) {}    // NOLINT: `.input_length = 10`
+  InputLength(Shape dims) : dims_(std::move(dims)), is_list_(true) {}  // NOLINT
+  bool given() const { return dims_.has_rank(); }
+  const Shape& dims() const { return dims_; }
+  friend THALWEG_API Value to_value(const InputLength& length);
+  friend THALWEG_API void from_value(InputLength& length, const Value& value);
+
+ private:
+  Shape dims_ = Shape::unknown_rank();
+  bool is_list_ = false;
+};
 struct EmbeddingOptions {
   Initializer embeddings_initializer = "uniform";
   Regularizer embeddings_regularizer = {}, activity_regularizer = {};
   Constraint embeddings_constraint = {};
-  Flag mask_zero = false;                    // 0 is padding: what follows does not see it
-  std::optional<int64_t> input_length = {};  // of sequences, where it is always the same
+  Flag mask_zero = false;  // 0 is padding: what follows does not see it
+  InputLength input_length = {};
   Shape input_shape = Shape::unknown_rank();
   std::string name = {};
   Policy dtype = {};

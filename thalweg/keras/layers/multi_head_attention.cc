@@ -61,7 +61,9 @@ struct MultiHeadAttentionLayer {
     return EinsumDense(projection.equation, output, with);
   }
   void build(const Nest& inputs) {
-    if (!inputs.is_sequence() || inputs.size() < 2 || inputs.size() > 3)
+    if (!inputs.is_sequence())
+      throw TypeError("MultiHeadAttention.call() missing 1 required positional argument: 'value'");
+    if (inputs.size() < 2 || inputs.size() > 3)
       throw ValueError("MultiHeadAttention is called on a list, [query, value] or [query, value, key]. Received: " +
                        inputs.str());
     query_shape = inputs[0].tensor().shape();

@@ -129,6 +129,7 @@ Nest run_layer(const RNNCell& cell, const SequenceSettings& settings, KeptStates
   const bool is_list = inputs.kind() == Nest::Kind::list;
   const Nest& given = is_list ? inputs[0] : inputs;
   const std::vector<Shape> sizes = cell.state_size();
+  if (sizes.empty()) throw ValueError("cell '" + cell.name() + "' has no sizes of states, though it is built");
   std::vector<Tensor> states = args.initial_state.flatten();
   CallArgs of_cell{.training = args.training, .constants = args.constants};
   if (is_list && inputs.size() > 1) {

@@ -183,6 +183,13 @@ SequenceResult run_steps(const Step& step, const Nest& x, const std::vector<Tens
     if (result.first.num_tensors() != zero_outputs.size())
       throw ValueError("a step gave " + result.first.str() + " as its output, but `output_size` of the cell says " +
                        std::to_string(zero_outputs.size()) + " tensors");
+    size_t i = 0;
+    result.first.for_each([&](const Tensor& output) {
+      const Shape& stated = zero_outputs[i++].shape();
+      if (output.shape().has_rank() && stated.has_rank() && output.rank() != stated.rank())
+        throw ValueError("a step gave an output of shape " + output.shape().str() +
+                         ", but with the batch `output_size` of the cell says " + stated.str());
+    });
     return result;
   };
   if (thread_state.tracer && !settings.unroll) return run_loop(checked, x, states, mask, zero_outputs, settings);

@@ -1,11 +1,13 @@
 """Convolutions, pooling, padding and resizing. Kernels are [..., in, out]; data_format None is image_data_format()."""
 
+import itertools
+
 import thalweg as tf
 from thalweg.keras._settings import image_data_format
 
 __all__ = ["bias_add", "conv1d", "conv2d", "conv2d_transpose", "conv3d", "depthwise_conv2d", "pool2d", "pool3d",
            "resize_images", "resize_volumes", "separable_conv2d", "spatial_2d_padding", "spatial_3d_padding",
-           "temporal_padding"]
+           "temporal_padding", "local_conv1d", "local_conv2d"]
 
 _LETTERS = {1: "W", 2: "HW", 3: "DHW"}
 
@@ -159,3 +161,27 @@ def resize_volumes(x, depth_factor, height_factor, width_factor, data_format):
     layer = tf.keras.layers.UpSampling3D((depth_factor, height_factor, width_factor), data_format=_checked(data_format),
                                          dtype=x.dtype)
     return layer(x)
+
+
+def local_conv1d(inputs, kernel, kernel_size, strides, data_format=None):
+    """A convolution of sequences with filters of its own for each place: kernel [places, window * channels, filters]."""
+    return _local(inputs, kernel, kernel_size, strides, None, data_format)
+
+
+def local_conv2d(inputs, kernel, kernel_size, strides, output_shape, data_format=None):
+    """The same for images."""
+    return _local(inputs, kernel, kernel_size, strides, output_shape, data_format)
+
+
+def _local(inputs, kernel, kernel_size, strides, output_shape, data_format):
+    is_first = (data_format or image_data_format()) == "channels_first"
+    if is_first:
+        inputs = tf.transpose(inputs, [0, *range(2, len(inputs.shape)), 1])
+    places = [kernel.shape[0]] if output_shape is None else list(output_shape)
+    windows = []
+    for place in itertools.product(*(range(count) for count in places)):
+        cut = tuple(slice(i * stride, i * stride + size) for i, stride, size in zip(place, strides, kernel_size))
+        windows.append(tf.reshape(inputs[(slice(None), *cut)], [1, -1, kernel.shape[1]]))
+    made = tf.transpose(tf.matmul(tf.concat(windows, 0), kernel), [1, 0, 2])
+    made = tf.reshape(made, [-1, *places, kernel.shape[2]])
+    return tf.transpose(made, [0, len(places) + 1, *range(1, len(places) + 1)]) if is_first else made

@@ -73,7 +73,10 @@ def _loop(advance, inputs, states, go_backwards, return_all_outputs):
         place = time if return_all_outputs else 0
         return (time + 1, tuple(array.write(place, x) for array, x in zip(arrays, outputs)), tuple(outputs), tuple(new))
 
+    any_batch = lambda values: tuple(tf.TensorShape([None, *x.shape[1:]]) if len(x.shape) else x.shape for x in values)
     _, arrays, last, flat_states = tf.while_loop(
         lambda time, *_: time < length, body,
-        (tf.constant(0), arrays, tuple(tf.zeros_like(x) for x in first), tuple(flat_states)))
+        (tf.constant(0), arrays, tuple(tf.zeros_like(x) for x in first), tuple(flat_states)),
+        shape_invariants=(tf.TensorShape([]), tuple(tf.TensorShape(None) for _ in arrays), any_batch(first),
+                          any_batch(flat_states)))
     return [array.stack() for array in arrays], list(last), list(flat_states), structure

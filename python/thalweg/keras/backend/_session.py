@@ -5,7 +5,7 @@ import contextlib
 import thalweg as tf
 from thalweg.keras._objects import _engine
 
-__all__ = ["backend", "clear_session", "function", "get_uid", "in_test_phase", "in_train_phase", "learning_phase",
+__all__ = ["backend", "clear_session", "function", "get_uid", "gradients", "in_test_phase", "in_train_phase", "learning_phase",
            "learning_phase_scope", "name_scope", "reset_uids", "set_learning_phase", "switch"]
 
 _uids = {}
@@ -96,6 +96,13 @@ def switch(condition, then_expression, else_expression):
     for _ in range(missing):
         condition = tf.expand_dims(condition, -1)
     return tf.where(condition, then_value, else_value)
+
+
+def gradients(loss, variables):
+    """The gradients of a loss, inside of a function."""
+    if tf.executing_eagerly():
+        raise RuntimeError("tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead.")
+    return tf.gradients(loss, variables)
 
 
 def function(inputs, outputs, updates=None, name=None, **kwargs):

@@ -8,10 +8,11 @@ from thalweg.keras._objects import _engine
 from thalweg.keras._settings import floatx
 
 __all__ = ["arange", "batch_get_value", "batch_set_value", "cast", "cast_to_floatx", "constant", "count_params",
-           "dtype", "eval", "eye", "get_value", "int_shape", "is_keras_tensor", "moving_average_update", "ndim",
+           "dtype", "eval", "eye", "get_value", "int_shape", "is_keras_tensor", "is_sparse",
+           "manual_variable_initialization", "moving_average_update", "ndim",
            "ones", "ones_like", "placeholder", "print_tensor", "random_bernoulli", "random_binomial", "random_normal",
            "random_normal_variable", "random_uniform", "random_uniform_variable", "set_value", "shape",
-           "stop_gradient", "truncated_normal", "update", "update_add", "update_sub", "variable", "zeros", "zeros_like"]
+           "stop_gradient", "to_dense", "truncated_normal", "update", "update_add", "update_sub", "variable", "zeros", "zeros_like"]
 
 
 def variable(value, dtype=None, name=None, constraint=None):
@@ -30,7 +31,22 @@ def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None, ragg
 
 
 def is_keras_tensor(x):
+    if not tf.is_tensor(x):
+        raise ValueError(f"Unexpectedly found an instance of type `{type(x)}`. Expected a symbolic tensor instance.")
     return _engine.history(x) is not None
+
+
+def is_sparse(tensor):
+    """False: all tensors hold all their elements."""
+    return False
+
+
+def to_dense(tensor):
+    return tensor
+
+
+def manual_variable_initialization(value):
+    """Nothing: variables have their values from the beginning."""
 
 
 def shape(x):
