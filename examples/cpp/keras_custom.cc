@@ -60,10 +60,10 @@ struct Doubled {  // a model that counts its loss twice
 int main() {
   keras::utils::set_random_seed(1);
   auto x = tf::random::normal({256, 2}, {.seed = 1});
-  auto y = tf::reduce_sum(x, {.axis = 1, .keepdims = true}) + tf::random::uniform({256, 1}, {.seed = 2});
+  auto y = tf::reduce_sum(x, 1, {.keepdims = true}) + tf::random::uniform({256, 1}, {.seed = 2});
 
   auto model = keras::Sequential({layers::Dense(1)});
-  model.compile({.optimizer = keras::optimizers::Adam({.learning_rate = 0.05}),
+  model.compile({.optimizer = keras::optimizers::Adam(0.05),
                  .loss = Quantile{.quantile = 0.9},
                  .metrics = {Coverage{}, keras::Metric("bias", bias)}});
   auto history = model.fit(x, y, {.epochs = 100, .verbose = 0, .callbacks = {StopAt{.loss = 0.06}}, .shuffle = false});

@@ -10,10 +10,10 @@ namespace layers = keras::layers;
 int main() {
   keras::utils::set_random_seed(1);
   auto title = keras::Input({4}, {.name = "title"}), body = keras::Input({4}, {.name = "body"});
-  auto words = layers::Dense(8, {.activation = "relu", .name = "words"});
+  auto words = layers::Dense(8, "relu", {.name = "words"});
   auto features = layers::Concatenate()({words(title), words(body)});
-  features = layers::Add()({features, layers::Dense(16, {.activation = "tanh"})(features)});
-  auto priority = layers::Dense(1, {.activation = "sigmoid", .name = "priority"})(features);
+  features = layers::Add()({features, layers::Dense(16, "tanh")(features)});
+  auto priority = layers::Dense(1, "sigmoid", {.name = "priority"})(features);
   auto department = layers::Dense(3, {.name = "department"})(features);
   auto model = keras::Model({title, body}, {priority, department}, {.name = "tickets"});
   model.summary();
@@ -23,7 +23,7 @@ int main() {
   auto urgent = tf::cast(titles(tf::all, 0) + bodies(tf::all, 0) > 0.0f, tf::float32);
   auto desk = tf::argmax(titles(tf::all, tf::slice(0, 3)), {.axis = 1});
 
-  model.compile({.optimizer = keras::optimizers::Adam({.learning_rate = 0.02}),
+  model.compile({.optimizer = keras::optimizers::Adam(0.02),
                  .loss = {{"priority", "binary_crossentropy"},
                           {"department", keras::losses::SparseCategoricalCrossentropy({.from_logits = true})}},
                  .metrics = {{"department", {"accuracy"}}},

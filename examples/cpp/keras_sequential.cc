@@ -14,14 +14,13 @@ int main() {
   auto y = tf::cast(radius > 0.8f, tf::int32) + tf::cast(radius > 1.5f, tf::int32);  // the centre, a ring, all around
 
   auto model = keras::Sequential({}, {.name = "rings"});
-  model.add(layers::Dense(32, {.activation = "relu", .input_shape = {2}}));
-  model.add(layers::Dense(32, {.activation = tf::sin, .bias_initializer = keras::initializers::Constant(0.1)}));
-  model.add(layers::Dense(3, {.activation = "softmax", .kernel_regularizer = keras::regularizers::L2(0.001)}));
+  model.add(layers::Dense(32, "relu", {.input_shape = {2}}));
+  model.add(layers::Dense(32, tf::sin, {.bias_initializer = keras::initializers::Constant(0.1)}));
+  model.add(layers::Dense(3, "softmax", {.kernel_regularizer = keras::regularizers::L2(0.001)}));
   model.summary();
 
-  model.compile({.optimizer = keras::optimizers::Adam({.learning_rate = 0.01}),
-                 .loss = "sparse_categorical_crossentropy",
-                 .metrics = {"accuracy"}});
+  model.compile(
+      {.optimizer = keras::optimizers::Adam(0.01), .loss = "sparse_categorical_crossentropy", .metrics = {"accuracy"}});
   auto history =
       model.fit(x, y, {.batch_size = 50, .epochs = 10, .verbose = 0, .validation_split = 0.2, .shuffle = false});
   for (const char* name : {"loss", "accuracy", "val_loss", "val_accuracy"}) {

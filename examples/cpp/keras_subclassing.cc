@@ -24,7 +24,7 @@ struct Linear {
 
 struct Residual {
   int64_t units = 8;
-  keras::Layer first = layers::Dense(units, {.activation = "relu"});
+  keras::Layer first = layers::Dense(units, "relu");
   keras::Layer second = Linear{.units = units};
   keras::Layer dropout = layers::Dropout(0.5);
 
@@ -35,7 +35,7 @@ struct Classifier {
   int num_classes = 10;
   keras::Layer stem = layers::Dense(8);
   std::vector<keras::Layer> blocks = {Residual{}, Residual{}};
-  keras::Layer head = layers::Dense(num_classes, {.activation = "softmax"});
+  keras::Layer head = layers::Dense(num_classes, "softmax");
 
   Tensor call(const Tensor& inputs, const keras::CallArgs& args) {
     Tensor x = stem(inputs);

@@ -26,17 +26,17 @@ int main(int argc, char** argv) {
   auto model = keras::Sequential({
       layers::Reshape({28, 28, 1}, {.input_shape = {28, 28}}),
       layers::Conv2D(32, 5, {.padding = "same", .activation = "relu"}),
-      layers::MaxPooling2D({.pool_size = 2, .strides = 2, .padding = "same"}),
+      layers::MaxPooling2D(2, {.strides = 2, .padding = "same"}),
       layers::Conv2D(64, 5, {.padding = "same", .activation = "relu"}),
-      layers::MaxPooling2D({.pool_size = 2, .strides = 2, .padding = "same"}),
+      layers::MaxPooling2D(2, {.strides = 2, .padding = "same"}),
       layers::Flatten(),
-      layers::Dense(1024, {.activation = "relu"}),
+      layers::Dense(1024, "relu"),
       layers::Dropout(0.4),
       layers::Dense(10),
   });
-  auto optimizer = keras::optimizers::Adam({.learning_rate = 0.001});
+  auto optimizer = keras::optimizers::Adam(0.001);
   auto loss_object = keras::losses::SparseCategoricalCrossentropy({.from_logits = true});
-  auto mean_loss = keras::metrics::Mean({.name = "loss"});
+  auto mean_loss = keras::metrics::Mean("loss");
   auto accuracy = keras::metrics::SparseCategoricalAccuracy();
 
   auto train_step = tf::function([=](const Tensor& x, const Tensor& y) {

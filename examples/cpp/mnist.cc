@@ -28,9 +28,9 @@ int main(int argc, char** argv) {
 
   auto model = keras::Sequential({
       layers::Flatten({.input_shape = {28, 28}}),
-      layers::Dense(128, {.activation = "relu"}),
+      layers::Dense(128, "relu"),
       layers::Dropout(0.2),
-      layers::Dense(10, {.activation = "softmax"}),
+      layers::Dense(10, "softmax"),
   });
   model.summary();
   model.compile({.optimizer = "adam", .loss = "sparse_categorical_crossentropy", .metrics = {"accuracy"}});

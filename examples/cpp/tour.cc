@@ -32,7 +32,7 @@ int main() {
   std::cout << y(tf::all, tf::newaxis, tf::slice(0, -1)) << "\n";
 
   title("Reductions, broadcasting, comparison");
-  auto mean = tf::reduce_mean(y, {.axis = 0, .keepdims = true});
+  auto mean = tf::reduce_mean(y, 0, {.keepdims = true});
   std::cout << "columns' means: " << mean << "\n";
   std::cout << "above them:     " << (y > mean) << "\n";
 

@@ -19,9 +19,9 @@ TEST(DesignPrograms, DigitsAreRead) {
   }
   auto model = keras::Sequential({
       layers::Flatten({.input_shape = {28, 28}}),
-      layers::Dense(128, {.activation = "relu"}),
+      layers::Dense(128, "relu"),
       layers::Dropout(0.2),
-      layers::Dense(10, {.activation = "softmax"}),
+      layers::Dense(10, "softmax"),
   });
   model.compile({.optimizer = "adam", .loss = "sparse_categorical_crossentropy", .metrics = {"accuracy"}});
   testing::internal::CaptureStdout();
@@ -44,7 +44,7 @@ TEST(DesignPrograms, ATapeGivesTheGradientOfASquare) {
 
 struct MyModel {
   int num_classes = 10;
-  keras::Layer hidden = layers::Dense(32, {.activation = "relu"});
+  keras::Layer hidden = layers::Dense(32, "relu");
   keras::Layer head = layers::Dense(num_classes);
   Tensor call(const Tensor& x, const keras::CallArgs& args) { return head(hidden(x), args); }
 };
@@ -72,7 +72,7 @@ TEST(DesignPrograms, StructsAreModelsAndLayers) {
 
 TEST(DesignPrograms, DatasetsGoThroughATracedStep) {
   keras::Model model = MyModel{.num_classes = 3};
-  auto optimizer = keras::optimizers::SGD({.learning_rate = 0.1});
+  auto optimizer = keras::optimizers::SGD(0.1);
   auto loss_object = keras::losses::SparseCategoricalCrossentropy({.from_logits = true});
   auto train_step = tf::function([&](const Tensor& x, const Tensor& y) {
     tf::GradientTape tape;
@@ -93,8 +93,8 @@ TEST(DesignPrograms, DatasetsGoThroughATracedStep) {
 
 TEST(DesignPrograms, TensorsWithoutValuesMakeAModel) {
   auto inputs = keras::Input({32});
-  auto x = layers::Dense(64, {.activation = "relu"})(inputs);
-  auto model = keras::Model(inputs, layers::Dense(10, {.activation = "softmax"})(x));
+  auto x = layers::Dense(64, "relu")(inputs);
+  auto model = keras::Model(inputs, layers::Dense(10, "softmax")(x));
   EXPECT_EQ(model(tf::ones({5, 32})).shape(), Shape({5, 10}));
   EXPECT_EQ(model.count_params(), 33 * 64 + 65 * 10);
 }
