@@ -392,10 +392,6 @@ class Layer(Connected, Holder, Described, Module, metaclass=abc.ABCMeta):
                 _engine.track(self._core, value)
         self.built = parts["built"]
 
-    def __reduce__(self):
-        return _remake, (type(self), self.get_config(), self.get_build_config() if self.built else None,
-                         self.get_weights())
-
     @property
     def input_spec(self):
         """What it demands of its inputs: an InputSpec, a list of them, or None."""
@@ -446,16 +442,6 @@ def _checked_name(name):
     if not isinstance(name, str):
         raise TypeError(f"Expected `name` argument to be a string, but got: {name}")
     return name
-
-
-def _remake(cls, config, built, weights):
-    """What a pickle calls."""
-    made = cls.from_config(config)
-    if built and not made.built:
-        made.build_from_config(built)
-    if weights:
-        made.set_weights(weights)
-    return made
 
 
 Layer._overrides = overrides_of(Layer)

@@ -8,17 +8,9 @@ import thalweg as tf
 from thalweg._variable import Variable
 from thalweg.dtypes import as_dtype
 from thalweg.keras._functions import fill, get as _get
-from thalweg.keras._objects import (Described as _Described, _engine, deserialize as _deserialize, make_classes, new_name as _new_name,
-                                    register_kind, serialize as _serialize)
+from thalweg.keras._objects import (Described as _Described, _engine, deserialize as _deserialize, make_classes,
+                                    new_name as _new_name, register_kind, serialize as _serialize)
 from thalweg.keras._settings import epsilon, floatx
-
-
-def _remake(cls, config, values):
-    """What a pickle calls."""
-    made = cls.from_config(config)
-    for variable, value in zip(made.variables, values):
-        variable.assign(value)
-    return made
 
 
 class Metric(_Described):
@@ -94,9 +86,6 @@ class Metric(_Described):
         for variable in value.variables if isinstance(value, Metric) else [value]:
             if isinstance(variable, Variable) and not any(variable is known for known in self.variables):
                 _engine.metric_add_weight(self._core, variable)
-
-    def __reduce__(self):
-        return _remake, (type(self), self.get_config(), [variable.numpy() for variable in self.variables])
 
     def update_state(self, *args, **kwargs):
         if self._engine_name is None:
