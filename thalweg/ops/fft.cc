@@ -194,8 +194,10 @@ template <int Dims> void grad_inverse_real(GradCall& g) {
   const Tensor &d = g.output_grad(), &length = g.input(1);
   const Shape& shape_in = g.input(0).shape();
   if (shape_in.is_fully_defined() && shape_in.count() == 0) return g.input_grad(0, zeros_like(g.input(0)));
-  auto forward = Dims == 1 ? signal::rfft : Dims == 2 ? signal::rfft2d : signal::rfft3d;
-  Tensor spectrum = forward(d, {.fft_length = length});
+  const signal::RfftOptions options = {.fft_length = length};
+  Tensor spectrum = Dims == 1   ? signal::rfft(d, options)
+                    : Dims == 2 ? signal::rfft2d(d, options)
+                                : signal::rfft3d(d, options);
   Tensor k = range(shape(spectrum)(-1));
   Tensor once = logical_or(equal(k, 0), equal(k * 2, length(-1)));
   Tensor weight = where(once, ones_like(k), ones_like(k) * 2);
