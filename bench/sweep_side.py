@@ -7,7 +7,6 @@ process, whose registry knows what an op takes; both sides get the same bytes.
 """
 
 import importlib
-import itertools
 import math
 import os
 import pathlib
@@ -53,6 +52,10 @@ def names():
     return ops + functions
 
 
+def dtypes_of(entry, row, letter):
+    return drawing.REAL_DTYPES if entry.is_function else drawing.golden_runner.allowed(entry.op_def, row, letter)
+
+
 def cases(wanted, fits):
     """[(name, dtypes, rows)] of what has rows: those of one choice of dtypes, of which the first that grows is measured."""
     found = {}
@@ -60,7 +63,7 @@ def cases(wanted, fits):
         for row in entry.good:
             if "special" in str(row):
                 continue
-            for _, values in drawing.op_rows.variants(row, lambda letter: drawing.golden_runner.allowed(entry.op_def, row, letter)):
+            for _, values in drawing.op_rows.variants(row, lambda letter: dtypes_of(entry, row, letter)):
                 specs = [match for _, _, match in drawing.specs(values)]
                 kinds = [value for key, value in values.items() if not key.startswith("_") and value in op_calls.DTYPES]
                 if specs and (entry.name == "Cast" or specs[0][1] in MAIN_DTYPES):
@@ -75,16 +78,20 @@ def grown(row, size):
     sizes = list(dict.fromkeys(dim for shape in shapes for dim in shape if dim > 1))
     if not sizes or any(0 in shape for shape in shapes):
         return
-    for chosen in [sizes, *([dim] for dim in sizes if len(sizes) > 1)]:
-        def total(factor):
-            return max(math.prod(max(1, round(dim * factor)) if dim in chosen else dim for dim in shape) for shape in shapes)
 
+    def multiplied(chosen, factor):
+        return {dim: max(1, round(dim * factor)) if dim in chosen else dim for dim in [1, *sizes]}
+
+    def largest(changed):
+        return max(math.prod(changed[dim] for dim in shape) for shape in shapes)
+
+    for chosen in [sizes, *([dim] for dim in sizes if len(sizes) > 1)]:
         low, high = 1 / max(sizes), float(size)
         for _ in range(60):
             middle = math.sqrt(low * high)
-            low, high = (middle, high) if total(middle) < size else (low, middle)
-        changed = {dim: max(1, round(dim * high)) if dim in chosen else dim for dim in sizes}
-        if not size / 3 <= total(high) <= size * 3:
+            low, high = (middle, high) if largest(multiplied(chosen, middle)) < size else (low, middle)
+        changed = multiplied(chosen, high)
+        if not size / 3 <= largest(changed) <= size * 3:
             continue
         new = dict(row)
         for (key, place, match), shape in zip(places, shapes):
@@ -161,7 +168,7 @@ def answer(order):
 def main():
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what the packages print is no answer
-    for _ in itertools.count():
+    while True:
         try:
             order = pickle.load(sys.stdin.buffer)
         except EOFError:
