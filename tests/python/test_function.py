@@ -357,7 +357,7 @@ def test_jit_compile_means_all_fusions():
 
 
 FIRST, SECOND = [-1.864718, 0.802645], [-0.412293, -0.2517396]  # TensorFlow's numbers for seeds (3, 0)
-OTHER = [-0.0234655, -0.7079839]  # and for (3, 1)
+OTHER = [-0.0235359, -0.7080437]  # and for (3, 1)
 
 
 def draw(seed=None):
