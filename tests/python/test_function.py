@@ -405,9 +405,8 @@ def test_streams_go_on_in_branches():
     def f(x):
         return draw() if x > 0 else -draw()
 
-    seen = {tuple(np.abs(f(tf.constant(sign))).tolist()) for sign in (1, 1, 1, -1, -1)}
-    assert len(seen) == 5 or len(seen) == 4  # no draw of a branch comes twice
-    assert len({tuple(f(tf.constant(1)).numpy().tolist()) for _ in range(3)}) == 3
+    for sign in (1, -1):  # no draw of a branch comes twice
+        assert len({tuple(f(tf.constant(sign)).numpy().tolist()) for _ in range(4)}) == 4
 
 
 def test_gradients_of_the_graph():
