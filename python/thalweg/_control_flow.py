@@ -71,6 +71,8 @@ def switch_case(branch_index, branch_fns, default=None, name=None):
         raise TypeError("branch_fns must be callables")
     if default is not None:
         ordered.append(default)
+    if isinstance(branch_index, int):
+        raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
     index = convert_to_tensor(branch_index, "int32")
     if not isinstance(index, _thalweg.SymbolicTensor):
         number = int(index)
@@ -80,16 +82,29 @@ def switch_case(branch_index, branch_fns, default=None, name=None):
 
 
 def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
-    """The result of the first function whose predicate holds, else of the default."""
+    """The result of the first function whose predicate holds, else of the default; an error where there is none."""
     pairs = list(pred_fn_pairs.items()) if isinstance(pred_fn_pairs, dict) else list(pred_fn_pairs)
     if not pairs:
         raise ValueError("case needs at least one pair of a predicate and a function")
     if default is None:
-        *pairs, (_, default) = pairs
+        default = _refuse_case([predicate for predicate, _ in pairs], pairs[-1][1])
     result = default
     for predicate, function in reversed(pairs):
         result = _step(predicate, function, result)
     return result()
+
+
+def _refuse_case(predicates, function):
+    """What stands where no predicate holds: an assertion, which traced functions make when they run."""
+
+    def refuse():
+        from thalweg import debugging, reduce_any, stack
+
+        holds = reduce_any(stack([convert_to_tensor(predicate) for predicate in predicates]))
+        debugging.Assert(holds, ["None of the conditions of tf.case evaluated as True, and there is no default.", *predicates])
+        return function()
+
+    return refuse
 
 
 def _step(predicate, function, otherwise):

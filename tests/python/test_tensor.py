@@ -134,7 +134,9 @@ def test_numpy_operands(x):
 def test_mistaken_operands(x):
     raises(ValueError, "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor.",
            lambda: x + None)
-    raises(TypeError, "Cannot convert 1.5 to EagerTensor of dtype int32", lambda: tf.constant([1]) + 1.5)
+    raises(TypeError, "Cannot convert 1.5 to EagerTensor of dtype int32", lambda: 1.5 + tf.constant([1]))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.constant([1]) + 1.5
     raises(TypeError, "Cannot convert 'a' to EagerTensor of dtype float", lambda: x == "a")
     with pytest.raises(tf.errors.InvalidArgumentError):
         tf.constant([1, 2]) + x

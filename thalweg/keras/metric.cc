@@ -5,6 +5,7 @@
 #include "thalweg/graph/init_scope.h"
 #include "thalweg/keras/loss.h"
 #include "thalweg/keras/loss_support.h"
+#include "thalweg/kernels/strided_copy.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/creation.h"
 #include "thalweg/ops/division.h"
@@ -49,7 +50,9 @@ void MetricInterface::reset_state() {
 Variable detail::metric_state(const Shape& shape, DType dtype, const std::string& name) {
   InitScope outside;
   const DType made = dtype == DType::invalid ? DType::float32 : dtype;
-  return Variable(zeros(shape, {.dtype = made}), {.trainable = false, .name = name});
+  Tensor nothing = Tensor::empty(made, shape);  // without an op: to look at the classes of metrics starts no device
+  kernels::clear_elements(made, nothing.impl()->data, nothing.size());
+  return Variable(nothing, {.trainable = false, .name = name});
 }
 
 void detail::accumulate(const Tensor& given, const Tensor& sample_weight, metrics::Reduction reduction,
