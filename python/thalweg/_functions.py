@@ -35,24 +35,6 @@ def get_static_value(tensor, partial=False):
     return numpy.array(known, tensor.dtype.as_numpy_dtype if dims.is_fully_defined() else object)
 
 
-def broadcast_static_shape(shape_x, shape_y):
-    """The shape that two shapes broadcast to."""
-    from thalweg import TensorShape
-
-    x, y = TensorShape(shape_x), TensorShape(shape_y)
-    if x.rank is None or y.rank is None:
-        return TensorShape(None)
-    rank = max(x.rank, y.rank)
-    dims = []
-    for a, b in zip([1] * (rank - x.rank) + x.as_list(), [1] * (rank - y.rank) + y.as_list()):
-        if a is not None and b is not None and a != b and 1 not in (a, b):
-            raise ValueError(f"Incompatible shapes for broadcasting. Two shapes are compatible if for each dimension pair "
-                             f"they are either equal or one of them is 1. Received: {x} and {y}.")
-        known = [dim for dim in (a, b) if dim is not None and dim != 1]
-        dims.append(known[0] if known else 1 if a == b == 1 else None)
-    return TensorShape(dims)
-
-
 def timestamp(name=None):
     """The time since 1970, in seconds; functions ask for it whenever they run."""
     import time

@@ -24,7 +24,6 @@ WRITTEN_HERE = {
     "clip_by_global_norm": "thalweg._functions",
     "clip_by_norm": "thalweg._functions",
     "clip_by_value": "thalweg._functions",
-    "broadcast_static_shape": "thalweg._functions",
     "get_static_value": "thalweg._functions",
     "timestamp": "thalweg._functions",
     "gradients": "thalweg._tape",
