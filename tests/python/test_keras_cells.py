@@ -313,3 +313,16 @@ def test_cells_give_states_as_they_take_them():
         _, states = cell(tf.ones([1, 1]), [tf.zeros([1, 2])])
         assert state.shape == (1, 2) and len(states) == 1
         np.testing.assert_array_equal(state, states[0])
+
+
+def test_states_may_be_nested():
+    class Nested(layers.Layer):
+        state_size, output_size = (2, (3, 4)), 2
+
+        def call(self, inputs, states):
+            a, (b, c) = states
+            return a, (a + 1.0, (b, c))
+
+    output, a, (b, c) = layers.RNN(Nested(), return_state=True)(tf.ones([1, 2, 3]))
+    np.testing.assert_array_equal(output, [[1.0, 1.0]])
+    assert a.shape == (1, 2) and b.shape == (1, 3) and c.shape == (1, 4)

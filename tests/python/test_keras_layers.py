@@ -182,6 +182,9 @@ def test_arguments_that_only_keras_has():
         layers.Embedding(4, 2, sparse=True)
     assert layers.InputLayer(None, None, None, tf.ones([2, 3])).get_config()["batch_input_shape"] == (2, 3)
     assert layers.experimental.preprocessing.Rescaling is layers.Rescaling
+    first = layers.InputLayer(input_shape=(3,))
+    assert first.output.shape == (None, 3)
+    assert keras.Model(first.output, layers.Dense(2)(first.output)).output_shape == (None, 2)
 
 
 def test_serialized_layers():

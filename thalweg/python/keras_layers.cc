@@ -261,6 +261,8 @@ void define_keras_layers(nb::module_& module) {
     const keras::Policy policy(name);
     return nb::make_tuple(std::string(name_of(policy.compute_dtype())), std::string(name_of(policy.variable_dtype())));
   });
+  // The tensor that an InputLayer stands for.
+  define(module, "input_of", [](Core& core) { return nb::steal(wrap(keras::input_of(layer_of(core)))); });
   define(module, "input", [](nb::handle shape, nb::handle dtype, const std::string& name) {
     return nb::steal(wrap(keras::make_input(to_shape(shape.ptr()), to_dtype(dtype.ptr()), name)));
   });

@@ -115,6 +115,17 @@ nb::object marker() {
 
 }  // namespace
 
+namespace {
+/// The flat states of a cell in the structure of its sizes, `state_size = (2, (3, 4))`.
+nb::object packed_states(nb::handle cell, const nb::object& states) {
+  nb::object sizes = nb::getattr(cell, "state_size", nb::none());
+  bool is_nested = false;
+  if (PyTuple_Check(sizes.ptr()) || PyList_Check(sizes.ptr()))
+    for (nb::handle item : sizes) is_nested |= PyTuple_Check(item.ptr()) || PyList_Check(item.ptr());
+  return is_nested ? nb::module_::import_("thalweg.nest").attr("pack_sequence_as")(sizes, states) : states;
+}
+}  // namespace
+
 Nest PyLayer::call(const Nest& inputs, const CallArgs& args) {
   if (!own_.call) {
     if (inner_) return inner_->call(inputs, args);
@@ -129,7 +140,7 @@ Nest PyLayer::call(const Nest& inputs, const CallArgs& args) {
     // A recurrent layer gives a cell the step and the states in one.
     if (keras::detail::has_states(*this, inputs, args)) {
       arguments.append(from_nest(inputs[0]));
-      arguments.append(from_nest(inputs[1]));
+      arguments.append(packed_states(me(), from_nest(inputs[1])));
     } else {
       arguments.append(from_nest(inputs));
     }

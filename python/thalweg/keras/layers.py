@@ -15,6 +15,7 @@ from thalweg.keras._objects import _engine
 from thalweg.keras._overrides import of_engine as _of_engine
 from thalweg.keras._recurrent import AbstractRNNCell, PlainCell as _PlainCell, checked_cell as _checked_cell
 from thalweg.keras._wrapper import Wrapper
+from thalweg.nest import pack_sequence_as as _pack_sequence_as
 
 # Arguments that Keras takes by name alone: those of every layer, and some of a few.
 _COMMON = {"input_shape", "name", "dtype", "trainable"}
@@ -67,6 +68,14 @@ class RNN(_classes["RNN"]):
         cell = _engine.member(self._core, "cell")
         return cell._core_cell if isinstance(cell, _PlainCell) else cell
 
+    def __call__(self, *args, **kwargs):
+        result = super().__call__(*args, **kwargs)
+        sizes = getattr(self.cell, "state_size", None)
+        if not self.return_state or isinstance(self.cell, _classes["StackedRNNCells"]) or not isinstance(
+                sizes, (list, tuple)) or not any(isinstance(size, (list, tuple)) for size in sizes):
+            return result
+        return [result[0], *_pack_sequence_as(sizes, result[1:])]
+
     @_of_engine
     def compute_output_shape(self, input_shape):
         """That of the output, and of each state in one list where they are returned."""
@@ -115,6 +124,8 @@ class InputLayer(_classes["InputLayer"]):
         given = {"input_shape": input_shape, "batch_size": batch_size, "dtype": dtype, "sparse": sparse, "name": name,
                  "ragged": ragged}
         super().__init__(**{key: value for key, value in given.items() if value is not None}, **kwargs)
+        if _engine.layer_config(self._core)["batch_input_shape"] is not None:
+            self.__dict__["_core_tensor"] = _engine.input_of(self._core)  # which its call lives as long as
 
 
 def _add_argument(name, place, argument, only):
