@@ -27,7 +27,7 @@ namespace math {
 Tensor polyval(const std::vector<Tensor>& coeffs, const TensorLike& x) {
   if (coeffs.empty()) return zeros_like(x);
   Tensor at = x.as(coeffs[0].dtype()), value = coeffs[0];
-  for (const Tensor& c : coeffs.subspan(1)) value = c + value * at;  // Horner's rule
+  for (const Tensor& c : std::span(coeffs).subspan(1)) value = c + value * at;  // Horner's rule
   return value;
 }
 

@@ -5,6 +5,7 @@
 
 #include "thalweg/core/error.h"
 #include "thalweg/core/warning.h"
+#include "thalweg/ops/apply.h"
 #include "thalweg/ops/infer.h"
 #include "thalweg/ops/op.h"
 #include "thalweg/ops/strings.h"
@@ -62,7 +63,8 @@ void print(const std::vector<PrintItem>& items, const PrintOptions& options) {
     if (item.tensor().defined()) tensors.push_back(item.tensor());
   }
   Tensor line = strings::format(text, tensors, {.placeholder = placeholder, .summarize = options.summarize});
-  apply(PrintV2, {line}, PrintAttrs{options.output_stream, options.end}, {});
+  const PrintAttrs attrs{options.output_stream, options.end};
+  apply(PrintV2, std::initializer_list<TensorRef>{line}, attrs, {});
 }
 
 }  // namespace thalweg
