@@ -30,20 +30,24 @@ struct l1_l2Options {
 inline Regularizer l1_l2(const l1_l2Options& options = {}) { return L1L2({.l1 = options.l1, .l2 = options.l2}); }
 inline Regularizer orthogonal_regularizer(const OrthogonalRegularizerOptions& options = {}) {
   return OrthogonalRegularizer(options);
+}
 
-  // The same with an option by position (docs/decisions/0013).
-  template <As<double> A = double, As<double> B = double>
-  Regularizer L1L2(const A& l1, const B& l2, L1L2Options options = {}) {
-    return L1L2(with(options, options.l1, l1, options.l2, l2));
-  }
-  template <As<double> A = double>
-  Regularizer OrthogonalRegularizer(const A& factor, OrthogonalRegularizerOptions options = {}) {
-    return OrthogonalRegularizer(with(options, options.factor, factor));
-  }
-  template <As<double> A = double, As<double> B = double>
-  Regularizer l1_l2(const A& l1, const B& l2, l1_l2Options options = {}) {
-    return l1_l2(with(options, options.l1, l1, options.l2, l2));
-  }
+// The same with an option by position (docs/decisions/0013).
+template <As<double> A = double, As<double> B = double>
+Regularizer L1L2(const A& l1, const B& l2, L1L2Options options = {}) {
+  return L1L2(with(options, options.l1, l1, options.l2, l2));
+}
+template <As<double> A = double>
+Regularizer OrthogonalRegularizer(const A& factor, OrthogonalRegularizerOptions options = {}) {
+  return OrthogonalRegularizer(with(options, options.factor, factor));
+}
+template <As<double> A = double, As<double> B = double>
+Regularizer l1_l2(const A& l1, const B& l2, l1_l2Options options = {}) {
+  return l1_l2(with(options, options.l1, l1, options.l2, l2));
+}
+template <As<double> A = double>
+Regularizer orthogonal_regularizer(const A& factor, OrthogonalRegularizerOptions options = {}) {
+  return orthogonal_regularizer(with(options, options.factor, factor));
 }
 
 }  // namespace thalweg::keras::regularizers

@@ -110,69 +110,68 @@ struct ShapeSpec {
 THALWEG_API void assert_shapes(std::span<const ShapeSpec> shapes, const MessageOptions& options = {});
 inline void assert_shapes(std::initializer_list<ShapeSpec> shapes, const MessageOptions& options = {}) {
   assert_shapes(std::span(shapes.begin(), shapes.size()), options);
+}
 
-  // The same with an option by position (docs/decisions/0013).
-  template <As<std::string> A = std::string>
-  void assert_equal(const TensorLike& x, const TensorLike& y, const A& message, AssertOptions options = {}) {
-    return assert_equal(x, y, with(options, options.message, message));
-  }
-  template <As<std::string> A = std::string>
-  void assert_less(const TensorLike& x, const TensorLike& y, const A& message, AssertOptions options = {}) {
-    return assert_less(x, y, with(options, options.message, message));
-  }
-  template <As<std::string> A = std::string>
-  void assert_less_equal(const TensorLike& x, const TensorLike& y, const A& message, AssertOptions options = {}) {
-    return assert_less_equal(x, y, with(options, options.message, message));
-  }
-  template <As<std::string> A = std::string>
-  void assert_greater(const TensorLike& x, const TensorLike& y, const A& message, AssertOptions options = {}) {
-    return assert_greater(x, y, with(options, options.message, message));
-  }
-  template <As<std::string> A = std::string>
-  void assert_greater_equal(const TensorLike& x, const TensorLike& y, const A& message, AssertOptions options = {}) {
-    return assert_greater_equal(x, y, with(options, options.message, message));
-  }
-  template <As<std::string> A = std::string>
-  void assert_positive(const Tensor& x, const A& message, AssertOptions options = {}) {
-    return assert_positive(x, with(options, options.message, message));
-  }
-  template <As<std::string> A = std::string>
-  void assert_negative(const Tensor& x, const A& message, AssertOptions options = {}) {
-    return assert_negative(x, with(options, options.message, message));
-  }
-  template <As<std::string> A = std::string>
-  void assert_non_negative(const Tensor& x, const A& message, AssertOptions options = {}) {
-    return assert_non_negative(x, with(options, options.message, message));
-  }
-  template <As<std::string> A = std::string>
-  void assert_non_positive(const Tensor& x, const A& message, AssertOptions options = {}) {
-    return assert_non_positive(x, with(options, options.message, message));
-  }
-  template <As<std::string> A = std::string>
-  void assert_rank(const Tensor& x, const TensorLike& rank, const A& message, MessageOptions options = {}) {
-    return assert_rank(x, rank, with(options, options.message, message));
-  }
-  template <As<std::string> A = std::string>
-  void assert_rank_at_least(const Tensor& x, const TensorLike& rank, const A& message, MessageOptions options = {}) {
-    return assert_rank_at_least(x, rank, with(options, options.message, message));
-  }
-  template <As<std::string> A = std::string>
-  void assert_rank_in(const Tensor& x, const std::vector<int64_t>& ranks, const A& message,
-                      MessageOptions options = {}) {
-    return assert_rank_in(x, ranks, with(options, options.message, message));
-  }
-  template <As<std::string> A = std::string>
-  void assert_scalar(const Tensor& tensor, const A& message, MessageOptions options = {}) {
-    return assert_scalar(tensor, with(options, options.message, message));
-  }
-  template <As<std::string> A = std::string>
-  void assert_type(const Tensor& tensor, DType tf_type, const A& message, MessageOptions options = {}) {
-    return assert_type(tensor, tf_type, with(options, options.message, message));
-  }
-  template <As<std::string> A = std::string>
-  void assert_integer(const Tensor& x, const A& message, MessageOptions options = {}) {
-    return assert_integer(x, with(options, options.message, message));
-  }
+// The same with an option by position (docs/decisions/0013).
+template <As<std::string> A = std::string>
+void assert_equal(const TensorLike& x, const TensorLike& y, const A& message, AssertOptions options = {}) {
+  return assert_equal(x, y, with(options, options.message, message));
+}
+template <As<std::string> A = std::string>
+void assert_less(const TensorLike& x, const TensorLike& y, const A& message, AssertOptions options = {}) {
+  return assert_less(x, y, with(options, options.message, message));
+}
+template <As<std::string> A = std::string>
+void assert_less_equal(const TensorLike& x, const TensorLike& y, const A& message, AssertOptions options = {}) {
+  return assert_less_equal(x, y, with(options, options.message, message));
+}
+template <As<std::string> A = std::string>
+void assert_greater(const TensorLike& x, const TensorLike& y, const A& message, AssertOptions options = {}) {
+  return assert_greater(x, y, with(options, options.message, message));
+}
+template <As<std::string> A = std::string>
+void assert_greater_equal(const TensorLike& x, const TensorLike& y, const A& message, AssertOptions options = {}) {
+  return assert_greater_equal(x, y, with(options, options.message, message));
+}
+template <As<std::string> A = std::string>
+void assert_positive(const Tensor& x, const A& message, AssertOptions options = {}) {
+  return assert_positive(x, with(options, options.message, message));
+}
+template <As<std::string> A = std::string>
+void assert_negative(const Tensor& x, const A& message, AssertOptions options = {}) {
+  return assert_negative(x, with(options, options.message, message));
+}
+template <As<std::string> A = std::string>
+void assert_non_negative(const Tensor& x, const A& message, AssertOptions options = {}) {
+  return assert_non_negative(x, with(options, options.message, message));
+}
+template <As<std::string> A = std::string>
+void assert_non_positive(const Tensor& x, const A& message, AssertOptions options = {}) {
+  return assert_non_positive(x, with(options, options.message, message));
+}
+template <As<std::string> A = std::string>
+void assert_rank(const Tensor& x, const TensorLike& rank, const A& message, MessageOptions options = {}) {
+  return assert_rank(x, rank, with(options, options.message, message));
+}
+template <As<std::string> A = std::string>
+void assert_rank_at_least(const Tensor& x, const TensorLike& rank, const A& message, MessageOptions options = {}) {
+  return assert_rank_at_least(x, rank, with(options, options.message, message));
+}
+template <As<std::string> A = std::string>
+void assert_rank_in(const Tensor& x, const std::vector<int64_t>& ranks, const A& message, MessageOptions options = {}) {
+  return assert_rank_in(x, ranks, with(options, options.message, message));
+}
+template <As<std::string> A = std::string>
+void assert_scalar(const Tensor& tensor, const A& message, MessageOptions options = {}) {
+  return assert_scalar(tensor, with(options, options.message, message));
+}
+template <As<std::string> A = std::string>
+void assert_type(const Tensor& tensor, DType tf_type, const A& message, MessageOptions options = {}) {
+  return assert_type(tensor, tf_type, with(options, options.message, message));
+}
+template <As<std::string> A = std::string>
+void assert_integer(const Tensor& x, const A& message, MessageOptions options = {}) {
+  return assert_integer(x, with(options, options.message, message));
 }
 
 }  // namespace thalweg::debugging

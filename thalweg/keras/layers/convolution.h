@@ -149,63 +149,6 @@ THALWEG_API Layer LocallyConnected2D(int64_t filters, const Sizes& kernel_size,
 // Keras's other names.
 inline Layer Convolution1D(int64_t filters, const Sizes& kernel_size, const ConvOptions& options = {}) {
   return Conv1D(filters, kernel_size, options);
-
-  // The same with an option by position (docs/decisions/0013).
-  template <As<Sizes> A = Sizes>
-  Layer Conv1D(int64_t filters, const Sizes& kernel_size, const A& strides, ConvOptions options = {}) {
-    return Conv1D(filters, kernel_size, with(options, options.strides, strides));
-  }
-  template <As<Sizes> A = Sizes>
-  Layer Conv2D(int64_t filters, const Sizes& kernel_size, const A& strides, ConvOptions options = {}) {
-    return Conv2D(filters, kernel_size, with(options, options.strides, strides));
-  }
-  template <As<Sizes> A = Sizes>
-  Layer Conv3D(int64_t filters, const Sizes& kernel_size, const A& strides, ConvOptions options = {}) {
-    return Conv3D(filters, kernel_size, with(options, options.strides, strides));
-  }
-  template <As<Sizes> A = Sizes>
-  Layer Conv1DTranspose(int64_t filters, const Sizes& kernel_size, const A& strides,
-                        ConvTransposeOptions options = {}) {
-    return Conv1DTranspose(filters, kernel_size, with(options, options.strides, strides));
-  }
-  template <As<Sizes> A = Sizes>
-  Layer Conv2DTranspose(int64_t filters, const Sizes& kernel_size, const A& strides,
-                        ConvTransposeOptions options = {}) {
-    return Conv2DTranspose(filters, kernel_size, with(options, options.strides, strides));
-  }
-  template <As<Sizes> A = Sizes>
-  Layer Conv3DTranspose(int64_t filters, const Sizes& kernel_size, const A& strides,
-                        Conv3DTransposeOptions options = {}) {
-    return Conv3DTranspose(filters, kernel_size, with(options, options.strides, strides));
-  }
-  template <As<Sizes> A = Sizes>
-  Layer DepthwiseConv1D(const Sizes& kernel_size, const A& strides, DepthwiseConvOptions options = {}) {
-    return DepthwiseConv1D(kernel_size, with(options, options.strides, strides));
-  }
-  template <As<Sizes> A = Sizes>
-  Layer DepthwiseConv2D(const Sizes& kernel_size, const A& strides, DepthwiseConvOptions options = {}) {
-    return DepthwiseConv2D(kernel_size, with(options, options.strides, strides));
-  }
-  template <As<Sizes> A = Sizes>
-  Layer SeparableConv1D(int64_t filters, const Sizes& kernel_size, const A& strides,
-                        SeparableConvOptions options = {}) {
-    return SeparableConv1D(filters, kernel_size, with(options, options.strides, strides));
-  }
-  template <As<Sizes> A = Sizes>
-  Layer SeparableConv2D(int64_t filters, const Sizes& kernel_size, const A& strides,
-                        SeparableConvOptions options = {}) {
-    return SeparableConv2D(filters, kernel_size, with(options, options.strides, strides));
-  }
-  template <As<Sizes> A = Sizes>
-  Layer LocallyConnected1D(int64_t filters, const Sizes& kernel_size, const A& strides,
-                           LocallyConnectedOptions options = {}) {
-    return LocallyConnected1D(filters, kernel_size, with(options, options.strides, strides));
-  }
-  template <As<Sizes> A = Sizes>
-  Layer LocallyConnected2D(int64_t filters, const Sizes& kernel_size, const A& strides,
-                           LocallyConnectedOptions options = {}) {
-    return LocallyConnected2D(filters, kernel_size, with(options, options.strides, strides));
-  }
 }
 inline Layer Convolution2D(int64_t filters, const Sizes& kernel_size, const ConvOptions& options = {}) {
   return Conv2D(filters, kernel_size, options);
@@ -232,6 +175,96 @@ inline Layer SeparableConvolution1D(int64_t filters, const Sizes& kernel_size,
 inline Layer SeparableConvolution2D(int64_t filters, const Sizes& kernel_size,
                                     const SeparableConvOptions& options = {}) {
   return SeparableConv2D(filters, kernel_size, options);
+}
+
+// The same with an option by position (docs/decisions/0013).
+template <As<Sizes> A = Sizes>
+Layer Conv1D(int64_t filters, const Sizes& kernel_size, const A& strides, ConvOptions options = {}) {
+  return Conv1D(filters, kernel_size, with(options, options.strides, strides));
+}
+template <As<Sizes> A = Sizes>
+Layer Conv2D(int64_t filters, const Sizes& kernel_size, const A& strides, ConvOptions options = {}) {
+  return Conv2D(filters, kernel_size, with(options, options.strides, strides));
+}
+template <As<Sizes> A = Sizes>
+Layer Conv3D(int64_t filters, const Sizes& kernel_size, const A& strides, ConvOptions options = {}) {
+  return Conv3D(filters, kernel_size, with(options, options.strides, strides));
+}
+template <As<Sizes> A = Sizes>
+Layer Conv1DTranspose(int64_t filters, const Sizes& kernel_size, const A& strides, ConvTransposeOptions options = {}) {
+  return Conv1DTranspose(filters, kernel_size, with(options, options.strides, strides));
+}
+template <As<Sizes> A = Sizes>
+Layer Conv2DTranspose(int64_t filters, const Sizes& kernel_size, const A& strides, ConvTransposeOptions options = {}) {
+  return Conv2DTranspose(filters, kernel_size, with(options, options.strides, strides));
+}
+template <As<Sizes> A = Sizes>
+Layer Conv3DTranspose(int64_t filters, const Sizes& kernel_size, const A& strides,
+                      Conv3DTransposeOptions options = {}) {
+  return Conv3DTranspose(filters, kernel_size, with(options, options.strides, strides));
+}
+template <As<Sizes> A = Sizes>
+Layer DepthwiseConv1D(const Sizes& kernel_size, const A& strides, DepthwiseConvOptions options = {}) {
+  return DepthwiseConv1D(kernel_size, with(options, options.strides, strides));
+}
+template <As<Sizes> A = Sizes>
+Layer DepthwiseConv2D(const Sizes& kernel_size, const A& strides, DepthwiseConvOptions options = {}) {
+  return DepthwiseConv2D(kernel_size, with(options, options.strides, strides));
+}
+template <As<Sizes> A = Sizes>
+Layer SeparableConv1D(int64_t filters, const Sizes& kernel_size, const A& strides, SeparableConvOptions options = {}) {
+  return SeparableConv1D(filters, kernel_size, with(options, options.strides, strides));
+}
+template <As<Sizes> A = Sizes>
+Layer SeparableConv2D(int64_t filters, const Sizes& kernel_size, const A& strides, SeparableConvOptions options = {}) {
+  return SeparableConv2D(filters, kernel_size, with(options, options.strides, strides));
+}
+template <As<Sizes> A = Sizes>
+Layer LocallyConnected1D(int64_t filters, const Sizes& kernel_size, const A& strides,
+                         LocallyConnectedOptions options = {}) {
+  return LocallyConnected1D(filters, kernel_size, with(options, options.strides, strides));
+}
+template <As<Sizes> A = Sizes>
+Layer LocallyConnected2D(int64_t filters, const Sizes& kernel_size, const A& strides,
+                         LocallyConnectedOptions options = {}) {
+  return LocallyConnected2D(filters, kernel_size, with(options, options.strides, strides));
+}
+template <As<Sizes> A = Sizes>
+Layer Convolution1D(int64_t filters, const Sizes& kernel_size, const A& strides, ConvOptions options = {}) {
+  return Convolution1D(filters, kernel_size, with(options, options.strides, strides));
+}
+template <As<Sizes> A = Sizes>
+Layer Convolution2D(int64_t filters, const Sizes& kernel_size, const A& strides, ConvOptions options = {}) {
+  return Convolution2D(filters, kernel_size, with(options, options.strides, strides));
+}
+template <As<Sizes> A = Sizes>
+Layer Convolution3D(int64_t filters, const Sizes& kernel_size, const A& strides, ConvOptions options = {}) {
+  return Convolution3D(filters, kernel_size, with(options, options.strides, strides));
+}
+template <As<Sizes> A = Sizes>
+Layer Convolution1DTranspose(int64_t filters, const Sizes& kernel_size, const A& strides,
+                             ConvTransposeOptions options = {}) {
+  return Convolution1DTranspose(filters, kernel_size, with(options, options.strides, strides));
+}
+template <As<Sizes> A = Sizes>
+Layer Convolution2DTranspose(int64_t filters, const Sizes& kernel_size, const A& strides,
+                             ConvTransposeOptions options = {}) {
+  return Convolution2DTranspose(filters, kernel_size, with(options, options.strides, strides));
+}
+template <As<Sizes> A = Sizes>
+Layer Convolution3DTranspose(int64_t filters, const Sizes& kernel_size, const A& strides,
+                             Conv3DTransposeOptions options = {}) {
+  return Convolution3DTranspose(filters, kernel_size, with(options, options.strides, strides));
+}
+template <As<Sizes> A = Sizes>
+Layer SeparableConvolution1D(int64_t filters, const Sizes& kernel_size, const A& strides,
+                             SeparableConvOptions options = {}) {
+  return SeparableConvolution1D(filters, kernel_size, with(options, options.strides, strides));
+}
+template <As<Sizes> A = Sizes>
+Layer SeparableConvolution2D(int64_t filters, const Sizes& kernel_size, const A& strides,
+                             SeparableConvOptions options = {}) {
+  return SeparableConvolution2D(filters, kernel_size, with(options, options.strides, strides));
 }
 
 }  // namespace thalweg::keras::layers
