@@ -357,8 +357,10 @@ Tensor make_eye(const TensorLike& num_rows, const EyeTensors& options) {
   auto known = [](const Tensor& t) { return !t.defined() || !t.is_symbolic(); };
   if (known(rows) && known(columns) && known(batch)) {
     EyeOptions sizes{.num_columns = columns.item<int64_t>(), .dtype = options.dtype};
-    if (batch.defined())
-      for (int64_t dim : cast(batch, int64).span<int64_t>()) sizes.batch_shape.push_back(dim);
+    if (batch.defined()) {
+      const Tensor dims = cast(batch, int64);
+      sizes.batch_shape.assign(dims.span<int64_t>().begin(), dims.span<int64_t>().end());
+    }
     return eye(rows.item<int64_t>(), sizes);
   }
   auto dims = [&](const std::vector<Tensor>& last) {

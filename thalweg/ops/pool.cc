@@ -12,7 +12,8 @@ namespace thalweg {
 namespace {
 
 // A line is an image of height 1.
-template <auto Pool> Tensor pool_line(const Tensor& input, const nn::Pool1DOptions& o) {
+template <Tensor (*Pool)(const Tensor&, const nn::Pool2DOptions&)>
+Tensor pool_line(const Tensor& input, const nn::Pool1DOptions& o) {
   bool first = o.data_format == "NCW" || o.data_format == "NCHW";
   if (!first && o.data_format != "NWC" && o.data_format != "NHWC")
     throw ValueError("data_format must be \"NWC\" or \"NCW\", got \"" + o.data_format + '"');
