@@ -41,7 +41,8 @@ foreach(file ${package_files})
 endforeach()
 
 # Docstrings come from the headers, type stubs from the registries of the module that was just built.
-file(GLOB op_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/thalweg/ops/*.h" "${PROJECT_SOURCE_DIR}/thalweg/io/*.h")
+file(GLOB op_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/thalweg/ops/*.h" "${PROJECT_SOURCE_DIR}/thalweg/io/*.h"
+     "${PROJECT_SOURCE_DIR}/thalweg/keras/*.h")
 set(extract_docs "${PROJECT_SOURCE_DIR}/tools/extract_docs")
 add_custom_command(OUTPUT "${package}/_docs.json" DEPENDS "${extract_docs}" ${op_headers} VERBATIM
                    COMMAND "${Python_EXECUTABLE}" "${extract_docs}" "${package}/_docs.json" ${op_headers})

@@ -17,6 +17,7 @@
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/creation.h"
 #include "thalweg/ops/math.h"
+#include "thalweg/ops/shaping.h"
 
 namespace thalweg::keras {
 namespace {

@@ -73,11 +73,11 @@ TEST_F(DatasetsTest, MnistIsTakenFromTheFolderThatIsNamed) {
   };
   write(home_ / "mine" / "mnist.npz", 3);
   setenv("THALWEG_DATA", (home_ / "mine").c_str(), 1);
-  EXPECT_EQ(mnist::load_data().test.y.data<uint8_t>()[0], 3);
+  EXPECT_EQ(mnist::load_data().test.y.item<uint8_t>(), 3);
   write(file("other.npz"), 4);
-  EXPECT_EQ(mnist::load_data("other.npz").train.y.data<uint8_t>()[0], 4);
+  EXPECT_EQ(mnist::load_data("other.npz").train.y.item<uint8_t>(), 4);
   write(home_ / "absolute.npz", 5);
-  EXPECT_EQ(mnist::load_data(home_ / "absolute.npz").train.y.data<uint8_t>()[0], 5);
+  EXPECT_EQ(mnist::load_data(home_ / "absolute.npz").train.y.item<uint8_t>(), 5);
   std::string bytes = read_file(home_ / "absolute.npz");
   write_file(home_ / "cut.npz", bytes.substr(0, bytes.size() / 2));
   EXPECT_THROW(mnist::load_data(home_ / "cut.npz"), DataLossError);

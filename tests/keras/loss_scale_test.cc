@@ -11,6 +11,7 @@
 #include "thalweg/keras/optimizers.h"
 #include "thalweg/ops/creation.h"
 #include "thalweg/ops/math.h"
+#include "thalweg/ops/shaping.h"
 
 namespace thalweg::keras {
 namespace {

@@ -17,6 +17,7 @@
 #include "thalweg/ops/math.h"
 #include "thalweg/ops/math_elementary.h"
 #include "thalweg/ops/reduction.h"
+#include "thalweg/ops/shaping.h"
 
 namespace thalweg::keras {
 namespace {

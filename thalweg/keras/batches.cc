@@ -17,10 +17,10 @@ namespace {
 class RowOrders {
  public:
   std::vector<int64_t> next(int64_t rows) {
-    GraphSeeds graph = {.global_seed = seed_state().global_seed()};
-    GraphSeedsScope seeds(graph);
     RandomStreamScope stream(stream_);
-    const Tensor order = random::shuffle(range(rows, {.dtype = int64}));
+    random::SeedOptions first_op = {};
+    if (seed_state().global_seed()) first_op.seed = 0;
+    const Tensor order = random::shuffle(range(rows, {.dtype = int64}), first_op);
     const std::span<const int64_t> numbers = order.span<int64_t>();
     return {numbers.begin(), numbers.end()};
   }

@@ -1,5 +1,6 @@
-// Element-wise kernels. Per op and dtype only an inner loop is compiled (three times for float, double and complex64,
-// one per instruction set); broadcasting, half precision, short rows and threads are here once for all of them.
+// Element-wise kernels. Per op and dtype only an inner loop is compiled (three times for float, double and unary
+// complex64, one per instruction set); broadcasting, half precision, short rows and threads are here once for all of
+// them.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -148,9 +149,11 @@ template <class T, class F, class A> struct Ternary {
   }
 };
 
-template <class T>
-inline constexpr bool is_hot =
-    std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::complex<float>>;
+template <class T> inline constexpr bool is_hot = std::is_same_v<T, float> || std::is_same_v<T, double>;
+/// Complex roots and logarithms gain from it too. Not operands in pairs: GCC 12 mixes up elements where it vectorises a
+/// condition on them.
+template <class T, class F, class A>
+inline constexpr bool is_hot<Unary<T, F, A>> = is_hot<T> || std::is_same_v<T, std::complex<float>>;
 
 template <TypeSet S, template <class, class, class> class Loops, class F, class A, DType D, class Table>
 constexpr void fill(Table& table) {
@@ -160,7 +163,7 @@ constexpr void fill(Table& table) {
     using T = CppType<D>;
     auto& slot = table.at[static_cast<int>(D)];
     slot[0] = slot[1] = slot[2] = Loops<T, F, A>::plain;
-    if constexpr (is_hot<T>) {
+    if constexpr (is_hot<T> || is_hot<Loops<T, F, A>>) {
       slot[1] = Loops<T, F, A>::v2;
       slot[2] = Loops<T, F, A>::v3;
     }

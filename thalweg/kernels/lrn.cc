@@ -2,6 +2,7 @@
 // channels around each are sums of shifted copies of one long vector, however few channels there are.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "thalweg/core/convert.h"
@@ -16,20 +17,24 @@ namespace {
 
 constexpr int64_t block_size = 2048;  // floats, margins included
 
-using Lanes [[gnu::vector_size(32), gnu::may_alias, gnu::aligned(4)]] = float;
+using Lanes [[gnu::vector_size(32)]] = float;
+constexpr int64_t num_lanes = 8;
+
+/// Vectors in memory begin at any float.
+[[gnu::always_inline]] inline void load(Lanes& to, const float* from) { std::memcpy(&to, from, sizeof to); }
 
 /// sums[i] = x[i] + ... + x[i + width - 1]; four vectors of them are added up in registers.
 [[gnu::always_inline]] inline void window_sums_body(const float* x, int64_t n, int64_t width, float* sums) {
+  constexpr int64_t num_vectors = 4, step = num_vectors * num_lanes;
   int64_t i = 0;
-  for (; i + 32 <= n; i += 32) {
-    auto* from = reinterpret_cast<const Lanes*>(x + i);
-    Lanes a = from[0], b = from[1], c = from[2], d = from[3];
-    for (int64_t k = 1; k < width; ++k) {
-      from = reinterpret_cast<const Lanes*>(x + i + k);
-      a += from[0], b += from[1], c += from[2], d += from[3];
-    }
-    auto* to = reinterpret_cast<Lanes*>(sums + i);
-    to[0] = a, to[1] = b, to[2] = c, to[3] = d;
+  for (; i + step <= n; i += step) {
+    Lanes total[num_vectors] = {}, next;
+    for (int64_t k = 0; k < width; ++k)
+      for (int64_t v = 0; v < num_vectors; ++v) {
+        load(next, x + i + k + v * num_lanes);
+        total[v] += next;
+      }
+    std::memcpy(sums + i, total, sizeof total);
   }
   for (; i < n; ++i) {
     sums[i] = x[i];

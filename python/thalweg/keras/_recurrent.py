@@ -53,7 +53,7 @@ class PlainCell(Layer):
         return (cell if callable(cell) else cell.call)(inputs, states)
 
     def get_config(self):
-        return self._core_cell.get_config()
+        return self._core_cell.get_config() if hasattr(self._core_cell, "get_config") else {}
 
 
 def checked_cell(cell, what, plural):
