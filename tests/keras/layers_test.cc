@@ -68,6 +68,7 @@ TEST(Layers, MayBeActivations) {
   Layer dense = layers::Dense(2, {.activation = layers::PReLU({.alpha_initializer = "ones"})});
   EXPECT_EQ(dense(ones({1, 3})).shape(), (Shape{1, 2}));
   EXPECT_EQ(dense.weights().size(), 3U) << "the slopes are weights of the layer too";
+  dense = layers::Dense(2, {.activation = layers::LeakyReLU()});
   Layer again = Layer::from_config("Dense", dense.get_config());
   EXPECT_EQ(again(ones({1, 3})).shape(), (Shape{1, 2}));
 }

@@ -229,7 +229,7 @@ TEST(Recurrent, RefusesWhatDoesNotFit) {
   EXPECT_THROW(layers::LSTM(3)(ones({2, 3})), ValueError);
   EXPECT_THROW(layers::GRU(3)(ones({2, 4, 5}), {.initial_state = {zeros({2, 4})}}), ValueError);
   EXPECT_THROW(layers::Bidirectional(layers::Dense(3)), ValueError);
-  EXPECT_THROW(layers::MultiHeadAttention(2, 4)(ones({2, 3, 4})), ValueError);
+  EXPECT_THROW(layers::MultiHeadAttention(2, 4)(ones({2, 3, 4})), TypeError);
 }
 
 }  // namespace

@@ -76,6 +76,10 @@ Tensor gradient_weights(const Tensor& output) {
   return cast(weights, output.dtype());
 }
 
+bool is_refused_by_graphs_alone(const std::exception& error) {
+  return std::string_view(error.what()).find("does not fit the input") != std::string_view::npos;
+}
+
 std::string difference(const Tensor& got, const Tensor& expected, double tolerance) {
   if (!got.defined()) return "no tensor";
   if (got.dtype() != expected.dtype())

@@ -115,7 +115,7 @@ TEST(Positions, OrderAndCounts) {
   EXPECT_SAME(searchsorted({1.0f, 2.0f}, {2.0f}, "right"), searchsorted({1.0f, 2.0f}, {2.0f}, {.side = "right"}));
   EXPECT_SAME(math::top_k(x, 2), math::top_k(x, {.k = 2}));
   EXPECT_SAME(nn::top_k(x, 2, {.sorted = true}), math::top_k(x, {.k = 2}));
-  EXPECT_SAME(math::bincount({0, 1, 1}, {1.0f, 2.0f, 3.0f}),
+  EXPECT_SAME(math::bincount({0, 1, 1}, Tensor({1.0f, 2.0f, 3.0f})),
               math::bincount({0, 1, 1}, {.weights = {1.0f, 2.0f, 3.0f}}));
   EXPECT_SAME(math::confusion_matrix({0, 1}, {1, 1}, 3), math::confusion_matrix({0, 1}, {1, 1}, {.num_classes = 3}));
   EXPECT_SAME(histogram_fixed_width(x, {-5.0f, 5.0f}, 4), histogram_fixed_width(x, {-5.0f, 5.0f}, {.nbins = 4}));

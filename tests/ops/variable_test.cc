@@ -251,7 +251,7 @@ TEST(Variable, AssignsToParts) {
 TEST(Variable, CompoundAssignmentsAssign) {
   Variable v({1.0f, 2.0f});
   Variable same = v;
-  v += 1.0f;
+  v += {1.0f, 1.0f};
   v *= 3;
   v -= {1.0f, 2.0f};
   v /= 2;

@@ -1,4 +1,4 @@
-// error: invalid initialization of reference of type
+// error: no matching function for call to ‘Dense(int, <brace-enclosed initializer list>)’
 #include <thalweg/thalweg.h>
 
 namespace keras = thalweg::keras;

@@ -264,11 +264,17 @@ Tensor constant(const TensorLike& value, const ConstantOptions& options) {
 }
 
 Tensor fill(const TensorLike& dims, const TensorLike& value) { return apply1(Fill, {as_vector(dims), value}); }
+namespace {
+/// `zeros(shape, {})` leaves the dtype out too: empty braces are a dtype rather than options.
+DType dtype_or_default(const ZerosOptions& options) {
+  return options.dtype == DType::invalid ? ZerosOptions().dtype : options.dtype;
+}
+}  // namespace
 Tensor zeros(const TensorLike& shape, const ZerosOptions& options) {
-  return fill(as_vector(shape), zero_of(options.dtype));
+  return fill(as_vector(shape), zero_of(dtype_or_default(options)));
 }
 Tensor ones(const TensorLike& shape, const ZerosOptions& options) {
-  return fill(as_vector(shape), one_of(options.dtype));
+  return fill(as_vector(shape), one_of(dtype_or_default(options)));
 }
 Tensor zeros_like(const TensorLike& input, const LikeOptions& options) {
   if (options.dtype == DType::invalid || options.dtype == input.tensor().dtype()) return apply1(ZerosLike, {input});

@@ -259,17 +259,23 @@ Tensor complex_input(const TensorLike& input) {
   return input.tensor().dtype() == DType::complex128 ? input.tensor() : input.as(DType::complex64);
 }
 
+/// A single number is a list of one.
+Tensor lengths_of(const signal::RfftOptions& options) {
+  const Tensor lengths = cast(options.fft_length, DType::int32);
+  return lengths.rank() == 0 ? reshape(lengths, {1}) : lengths;
+}
+
 template <int Dims> Tensor forward_real(const Op& op, const TensorLike& input, const signal::RfftOptions& options) {
   Tensor x = input.tensor().impl()->weak == Weak::bare ? input.as(DType::float32) : input.tensor();
   const bool given = options.fft_length.defined();
-  Tensor length = given ? cast(options.fft_length, DType::int32) : shape(x)(slice_from(-Dims));
+  Tensor length = given ? lengths_of(options) : shape(x)(slice_from(-Dims));
   if (given) x = padded_to(x, length, Dims);
   return apply1(op, {x, length}, RealFftAttrs{complex_of(x.dtype())});
 }
 template <int Dims> Tensor backward_real(const Op& op, const TensorLike& input, const signal::RfftOptions& options) {
   Tensor x = complex_input(input), length;
   if (options.fft_length.defined()) {
-    length = cast(options.fft_length, DType::int32);
+    length = lengths_of(options);
     Tensor outer = length(slice(0, -1)), last = length(slice_from(-1));
     Tensor half = where(equal(last, 0), zeros_like(last), floordiv(last, 2) + 1);
     x = padded_to(x, concat({outer, half}, 0), Dims);
