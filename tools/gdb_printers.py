@@ -68,6 +68,10 @@ def variable_text(variable):
     if int(handle["p_"]) == 0:
         return "Variable(None)"
     held = handle["p_"]["data"].cast(gdb.lookup_type("void").pointer().pointer()).dereference()
+    try:
+        gdb.lookup_type("thalweg::VariableResource")
+    except gdb.error:  # known to the library alone, which was built without debug information
+        return f"Variable(at {held})"
     resource = held.cast(gdb.lookup_type("thalweg::VariableResource").pointer()).dereference()
     name = resource["name_"]["_M_dataplus"]["_M_p"].string()
     return f"Variable('{name}:0', {tensor_text(resource['value_'])})"
