@@ -92,9 +92,9 @@ AttrValue attr_from_json(const nlohmann::json& json, AttrKind kind, const std::s
 /// What the gradient of an output starts with; tools/golden_gradients.py has the same numbers.
 Tensor gradient_weights(const Tensor& output);
 
-/// Whether it says that a window does not fit its input: TensorFlow's graphs refuse that, its kernels give nothing for
-/// it.
-bool is_refused_by_graphs_alone(const std::exception& error);
+/// Whether it says that a window does not fit its input, for which the call itself gives nothing: TensorFlow's graphs
+/// refuse what its kernels take.
+bool is_refused_by_graphs_alone(const std::exception& error, const Call& call);
 
 /// Empty, or what differs: dtype, shape, or the worst element.
 std::string difference(const Tensor& got, const Tensor& expected, double tolerance);
