@@ -27,10 +27,12 @@ test: build ## Build, then run the C++, consumer, Python and tool tests
 interop: build ## Compare with the real TensorFlow 2.15.1 (installed outside the repository, once)
 	@tools/run_interop $(BUILD)
 
-check: build build/stamps/check-dependencies ## Check format, layering and clang-tidy's advice
+check: build build/check/build.ninja build/stamps/check-dependencies ## Check format, layering, names and clang-tidy's advice
 	@tools/check_format
 	@tools/check_layering
-	@tools/check_tidy --build $(BUILD)
+	@tools/check_private_names $(BUILD)
+	@cmake build/check --log-level=WARNING > build/check/configured.log
+	@tools/check_tidy --build build/check
 
 # The interpreter itself is not instrumented, so the sanitizer's library and that of exceptions, which it wraps, come first;
 # CPython's own leaks do not count.
@@ -87,7 +89,7 @@ build/stamps/python-env: tools/make_python_env tools/python_requirements.txt | b
 	@tools/make_python_env
 	@touch $@
 
-build/dev/build.ninja build/asan/build.ninja: | build/stamps/python-env
+build/dev/build.ninja build/check/build.ninja build/asan/build.ninja: | build/stamps/python-env
 
 # Only the first time: afterwards Ninja itself notices new files and changed rules.
 build/%/build.ninja: | build/stamps/dependencies

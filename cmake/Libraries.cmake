@@ -1,8 +1,8 @@
 # libthalweg.so, libthalweg.a, and what `cmake --install` puts beside them.
 include(CMakePackageConfigHelpers)
 
-add_library(thalweg_shared SHARED $<TARGET_OBJECTS:thalweg_objects>)
-add_library(thalweg_archive STATIC $<TARGET_OBJECTS:thalweg_objects>)
+add_library(thalweg_shared SHARED ${THALWEG_OBJECTS})
+add_library(thalweg_archive STATIC ${THALWEG_OBJECTS})
 foreach(library thalweg_shared thalweg_archive)
   target_link_libraries(${library} PRIVATE ${THALWEG_DEPENDENCIES})
   target_include_directories(${library} INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>"

@@ -14,6 +14,7 @@ if(NOT nanobind_FOUND)
 endif()
 
 nanobind_add_module(_thalweg NB_STATIC NOMINSIZE ${module_sources})
+thalweg_compile_in_batches(_thalweg 6)
 target_link_libraries(_thalweg PRIVATE thalweg_objects thalweg_compiler_options)
 # nanobind's and CPython's headers are not ours to warn about.
 target_include_directories(_thalweg SYSTEM PRIVATE "${NB_DIR}/include" ${Python_INCLUDE_DIRS})

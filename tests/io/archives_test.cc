@@ -125,7 +125,7 @@ TEST(Tar, RefusesDamage) {
     EXPECT_THROW(read_tar(source(member("pax", record, 'x') + sound)), DataLossError) << record;
 }
 
-class ExtractTest : public testing::Test {
+class ExtractTest : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string pattern = fs::temp_directory_path() / "extract_test.XXXXXX";

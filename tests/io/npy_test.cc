@@ -20,12 +20,12 @@ namespace fs = std::filesystem;
 
 const std::string golden = "tests/golden/npy/";
 
-std::string bytes_of(const std::string& path) {
+std::string text_bytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-Tensor parse(const std::string& bytes) { return parse_npy(std::as_bytes(std::span(bytes))); }
+Tensor parse_text(const std::string& bytes) { return parse_npy(std::as_bytes(std::span(bytes))); }
 
 template <class T> std::vector<T> values(const Tensor& tensor) {
   auto span = tensor.span<T>();
@@ -33,7 +33,7 @@ template <class T> std::vector<T> values(const Tensor& tensor) {
 }
 
 /// A folder of its own for each test.
-class NpyTest : public testing::Test {
+class NpyTest : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string pattern = fs::temp_directory_path() / "npy_test.XXXXXX";
@@ -87,7 +87,7 @@ TEST_F(NpyTest, WritesTheBytesOfNumPy) {
                            "float32", "float64", "complex64", "complex128", "bfloat16", "bytes", "scalar", "empty"}) {
     std::string file = golden + name + ".npy", copy = path("copy.npy");
     save_npy(copy, load_npy(file));
-    EXPECT_EQ(bytes_of(copy), bytes_of(file)) << name;
+    EXPECT_EQ(text_bytes(copy), text_bytes(file)) << name;
   }
 }
 
@@ -137,10 +137,10 @@ TEST_F(NpyTest, RoundTripsStringsAndLargeTensors) {
 }
 
 TEST_F(NpyTest, AcceptsHeadersOfOtherWriters) {
-  Tensor old = parse(npy("{\"shape\": (2L,), 'fortran_order':False,'descr' : '=i1'}", "\x05\x06"));
+  Tensor old = parse_text(npy("{\"shape\": (2L,), 'fortran_order':False,'descr' : '=i1'}", "\x05\x06"));
   EXPECT_EQ(values<int8_t>(old), (std::vector<int8_t>{5, 6}));
   EXPECT_EQ(
-      values<bool>(parse(npy("{'descr': '|b1', 'fortran_order': True, 'shape': (2,)}", std::string("\x07\0", 2)))),
+      values<bool>(parse_text(npy("{'descr': '|b1', 'fortran_order': True, 'shape': (2,)}", std::string("\x07\0", 2)))),
       (std::vector<bool>{true, false}));
 }
 
@@ -149,7 +149,7 @@ TEST_F(NpyTest, RefusesWhatNoTensorHolds) {
   EXPECT_THROW(load_npy(golden + "structured.npy"), InvalidArgumentError);
   for (const char* descr : {"<M8[ns]", "<f16", "|V3", "<i3", "<f99999999999999999999", "x", "<"}) {
     std::string header = "{'descr': '" + std::string(descr) + "', 'fortran_order': False, 'shape': (), }";
-    EXPECT_THROW(parse(npy(header, std::string(64, '\0'))), Error) << descr;
+    EXPECT_THROW(parse_text(npy(header, std::string(64, '\0'))), Error) << descr;
   }
   try {
     load_npy(golden + "objects.npy");
@@ -172,24 +172,24 @@ TEST_F(NpyTest, RefusesLies) {
         "{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000,)}",
         "{'descr': '|S0', 'fortran_order': False, 'shape': (1000000000,)}",
         "{'descr': '<U99999999999', 'fortran_order': False, 'shape': (1,)}"})
-    EXPECT_THROW(parse(npy(header, "1234")), DataLossError) << header;
-  EXPECT_THROW(parse(npy("{'descr': '|i1', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1,1,1,1,1)}", "1")),
+    EXPECT_THROW(parse_text(npy(header, "1234")), DataLossError) << header;
+  EXPECT_THROW(parse_text(npy("{'descr': '|i1', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1,1,1,1,1)}", "1")),
                InvalidArgumentError);
-  EXPECT_THROW(parse(std::string(npy_magic) + std::string("\x02\0\xff\xff\xff\x7f", 6)), DataLossError);
-  EXPECT_THROW(parse(std::string(npy_magic) + std::string("\x04\0\0\0", 4)), InvalidArgumentError);
+  EXPECT_THROW(parse_text(std::string(npy_magic) + std::string("\x02\0\xff\xff\xff\x7f", 6)), DataLossError);
+  EXPECT_THROW(parse_text(std::string(npy_magic) + std::string("\x04\0\0\0", 4)), InvalidArgumentError);
 }
 
 TEST_F(NpyTest, SurvivesEveryCutAndFlippedByte) {
   for (const char* name : {"float32.npy", "text.npy", "fortran.npy", "version3.npy", "big_endian_complex.npy"}) {
-    std::string whole = bytes_of(golden + name);
+    std::string whole = text_bytes(golden + name);
     for (size_t size = 0; size < whole.size(); ++size)
-      EXPECT_THROW(parse(whole.substr(0, size)), DataLossError) << size;
+      EXPECT_THROW(parse_text(whole.substr(0, size)), DataLossError) << size;
     for (size_t i = 0; i < whole.size(); ++i)
       for (int mask : {0xff, 0x01, 0x20, 0x80}) {
         std::string flipped = whole;
         flipped[i] = static_cast<char>(flipped[i] ^ mask);
         try {
-          parse(flipped);
+          parse_text(flipped);
         } catch (const Error&) {}
       }
   }
@@ -212,11 +212,11 @@ TEST_F(NpyTest, NamesTheFileInErrors) {
 
 TEST_F(NpyTest, KeepsTheOldFileWhenSavingFails) {
   save_npz(path("a.npz"), {{"x", Tensor(1)}});
-  std::string before = bytes_of(path("a.npz"));
+  std::string before = text_bytes(path("a.npz"));
   EXPECT_THROW(save_npz(path("a.npz"), {{"x", Tensor(2)}, {"y", Tensor()}}), ValueError);
   EXPECT_THROW(save_npz(path("a.npz"), {{"a", Tensor(2)}, {std::string(70'000, 'n'), Tensor(3)}}),
                InvalidArgumentError);
-  EXPECT_EQ(bytes_of(path("a.npz")), before);
+  EXPECT_EQ(text_bytes(path("a.npz")), before);
   EXPECT_EQ(num_files(), 1u);
 }
 
@@ -263,7 +263,7 @@ TEST_F(NpyTest, SharesAnArchiveBetweenThreads) {
 
 TEST_F(NpyTest, SurvivesDamagedArchives) {
   for (const char* name : {"stored.npz", "deflated.npz"}) {
-    std::string whole = bytes_of(golden + name);
+    std::string whole = text_bytes(golden + name);
     auto load_all = [](const std::string& bytes) {
       NpzFile file = parse_npz(std::as_bytes(std::span(bytes)));
       for (const auto& [key, tensor] : file) EXPECT_TRUE(tensor.defined()) << key;
@@ -283,7 +283,7 @@ TEST_F(NpyTest, SurvivesDamagedArchives) {
 }
 
 TEST_F(NpyTest, DetectsFlippedBitsInArchives) {
-  std::string bytes = bytes_of(golden + "stored.npz");
+  std::string bytes = text_bytes(golden + "stored.npz");
   size_t at = bytes.find("NUMPY") + 140;  // among the values of x
   bytes[at] = static_cast<char>(bytes[at] ^ 4);
   NpzFile file = parse_npz(std::as_bytes(std::span(bytes)));
@@ -299,7 +299,7 @@ std::string with_field(std::string bytes, size_t offset, uint32_t value) {
 }
 
 TEST_F(NpyTest, RefusesBombsAndLyingSizes) {
-  std::string whole = bytes_of(golden + "deflated.npz");
+  std::string whole = text_bytes(golden + "deflated.npz");
   auto open = [](const std::string& bytes) { return parse_npz(std::as_bytes(std::span(bytes))); };
   EXPECT_THROW(open(with_field(whole, 24, 0x7fffffff)), DataLossError);        // declared size
   EXPECT_THROW(open(with_field(whole, 20, 0x7fffffff)), DataLossError);        // stored size

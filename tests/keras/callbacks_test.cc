@@ -25,7 +25,7 @@ namespace {
 using testing::KerasCases;
 using testing::Printed;
 
-const KerasCases& cases() {
+const KerasCases& callbacks_cases() {
   static const KerasCases all("callbacks");
   return all;
 }
@@ -128,7 +128,7 @@ void run_history(const Value& one) {
 class Callbacks : public ::testing::TestWithParam<size_t> {};
 
 TEST_P(Callbacks, AsInKeras) {
-  const Value& one = cases().cases()[GetParam()];
+  const Value& one = callbacks_cases().cases()[GetParam()];
   SCOPED_TRACE(KerasCases::describe(one));
   WarningHandler before = set_warning_handler([](const char*) {});
   const std::string file =
@@ -162,7 +162,7 @@ TEST_P(Callbacks, AsInKeras) {
   std::filesystem::remove(file);
   set_warning_handler(before);
 }
-INSTANTIATE_TEST_SUITE_P(All, Callbacks, ::testing::Range(size_t{0}, cases().cases().size()));
+INSTANTIATE_TEST_SUITE_P(All, Callbacks, ::testing::Range(size_t{0}, callbacks_cases().cases().size()));
 
 /// Writes down which hooks are called.
 struct Recorder {

@@ -14,7 +14,7 @@ namespace {
 
 using testing::KerasCases;
 
-const KerasCases& cases() {
+const KerasCases& curves_cases() {
   static const KerasCases all("curves");
   return all;
 }
@@ -38,11 +38,11 @@ Nest batch_of(const Nest& data, int64_t i) {
 class Curves : public ::testing::TestWithParam<size_t> {};
 
 TEST_P(Curves, AsInKeras) {
-  const Value& one = cases().cases()[GetParam()];
+  const Value& one = curves_cases().cases()[GetParam()];
   SCOPED_TRACE(KerasCases::describe(one));
-  const Nest x = cases().nest(one["x"]), y = cases().nest(one["y"]);
+  const Nest x = curves_cases().nest(one["x"]), y = curves_cases().nest(one["y"]);
   std::vector<Tensor> initial;
-  for (const Value& weight : one["weights"].list()) initial.push_back(cases().tensor(weight["value"]));
+  for (const Value& weight : one["weights"].list()) initial.push_back(curves_cases().tensor(weight["value"]));
   double worst = 0;
   int compared = 0;
   for (const Value& curve : one["curves"].list()) {
@@ -59,7 +59,7 @@ TEST_P(Curves, AsInKeras) {
     from_value(loss, one["loss"]);
     options.loss = loss;
     model.compile(options);
-    const Tensor losses = cases().tensor(curve["losses"]);
+    const Tensor losses = curves_cases().tensor(curve["losses"]);
     for (int64_t i = 0; i < losses.size(); ++i) {
       const double got = model.train_on_batch(batch_of(x, i), batch_of(y, i)).at("loss");
       const double expected = cast(losses, DType::float64)[static_cast<int64_t>(i)].item<double>();
@@ -72,7 +72,7 @@ TEST_P(Curves, AsInKeras) {
     for (size_t i = 0; i < after.size(); ++i) {
       const Value& expected = curve["weights"].list()[i];
       const double error =
-          relative_error(after[i], cases().tensor(expected.contains("value") ? expected["value"] : expected));
+          relative_error(after[i], curves_cases().tensor(expected.contains("value") ? expected["value"] : expected));
       worst = std::max(worst, error);
       EXPECT_LE(error, 1e-4) << "weight " << i;
     }
@@ -81,7 +81,7 @@ TEST_P(Curves, AsInKeras) {
   RecordProperty("largest_error", std::to_string(worst));
   std::printf("%s: %d curves, largest relative error %.2g\n", one["class"].text().c_str(), compared, worst);
 }
-INSTANTIATE_TEST_SUITE_P(All, Curves, ::testing::Range(size_t{0}, cases().cases().size()));
+INSTANTIATE_TEST_SUITE_P(All, Curves, ::testing::Range(size_t{0}, curves_cases().cases().size()));
 
 }  // namespace
 }  // namespace thalweg::keras

@@ -47,7 +47,7 @@ inline void expect_array(const Tensor& tensor, const Json& expected, const std::
 }
 
 /// A folder of its own that KERAS_HOME and the home folder point to, with Keras's files in it.
-class KerasHome : public testing::Test {
+class KerasHome : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string pattern = fs::temp_directory_path() / "keras_home.XXXXXX";

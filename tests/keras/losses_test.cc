@@ -15,7 +15,7 @@ const KerasCases& loss_cases() {
   static const KerasCases family("losses");
   return family;
 }
-Loss made(const std::string& name, const Value& config) {
+Loss made_loss(const std::string& name, const Value& config) {
   return Loss(std::static_pointer_cast<LossInterface>(make_object("loss", name, config)));
 }
 
@@ -27,10 +27,10 @@ TEST_P(LossCase, IsThatOfKeras) {
   SCOPED_TRACE(KerasCases::describe(one));
   const std::string& name = one["class"].text();
   if (!one["error"].is_none() && one["error"]["stage"].text() == "construct") {
-    expect_refused(one["error"], [&] { made(name, one["config"]); });
+    expect_refused(one["error"], [&] { made_loss(name, one["config"]); });
     return;
   }
-  const Loss loss = made(name, one["config"]);
+  const Loss loss = made_loss(name, one["config"]);
   const Tensor y_true = family.tensor(one["y_true"]), y_pred = family.tensor(one["y_pred"]);
   const Tensor weight = family.tensor(one["sample_weight"]), mask = family.tensor(one["mask"]);
   auto compute = [&](const Tensor& labels, const Tensor& given) {
@@ -45,7 +45,7 @@ TEST_P(LossCase, IsThatOfKeras) {
   EXPECT_EQ(loss.name(), one["name"].text());
   EXPECT_EQ(loss.class_name(), name);
   EXPECT_EQ(loss.get_config(), one["get_config"]);
-  EXPECT_EQ(made(name, loss.get_config()).get_config(), loss.get_config());
+  EXPECT_EQ(made_loss(name, loss.get_config()).get_config(), loss.get_config());
 
   GradientTape tape;
   tape.watch(y_pred);
@@ -58,7 +58,7 @@ TEST_P(LossCase, IsThatOfKeras) {
 }
 INSTANTIATE_TEST_SUITE_P(Keras, LossCase, ::testing::ValuesIn(case_numbers(loss_cases())), name_of_case);
 
-const KerasCases& function_cases() {
+const KerasCases& loss_function_cases() {
   static const KerasCases family("loss_functions");
   return family;
 }
@@ -89,7 +89,7 @@ PairCaller function_named(const std::string& name) {
 class LossFunctionCase : public ::testing::TestWithParam<CaseNumber> {};
 
 TEST_P(LossFunctionCase, IsThatOfKeras) {
-  const KerasCases& family = function_cases();
+  const KerasCases& family = loss_function_cases();
   const Value& one = family.cases()[GetParam().index];
   SCOPED_TRACE(KerasCases::describe(one));
   const FunctionCase given(family, one);
@@ -107,7 +107,8 @@ TEST_P(LossFunctionCase, IsThatOfKeras) {
     EXPECT_EQ(difference(named.get()->call(given.y_true, given.y_pred), family.tensor(one["value"])), "");
   }
 }
-INSTANTIATE_TEST_SUITE_P(Keras, LossFunctionCase, ::testing::ValuesIn(case_numbers(function_cases())), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Keras, LossFunctionCase, ::testing::ValuesIn(case_numbers(loss_function_cases())),
+                         name_of_case);
 
 TEST(Loss, IsKnownByEveryNameOfKeras) {
   for (const char* name : {"mse", "MSE", "mae", "MAE", "mape", "MAPE", "msle", "MSLE", "bce", "BCE", "kld", "KLD",
@@ -139,7 +140,7 @@ TEST(Loss, IsAStructWithCall) {
   EXPECT_FLOAT_EQ(loss(y_true, y_pred).item<float>(), (0.125f + 0 + 6 + 4) / 4);
   EXPECT_EQ(loss.class_name(), "MyHuber");
   EXPECT_EQ(loss.get_config().json(), R"({"delta": 2.0})");
-  EXPECT_FLOAT_EQ(made("MyHuber", Value::map({{"delta", 2}}))(y_true, y_pred).item<float>(),
+  EXPECT_FLOAT_EQ(made_loss("MyHuber", Value::map({{"delta", 2}}))(y_true, y_pred).item<float>(),
                   loss(y_true, y_pred).item<float>());
   Loss built_in = losses::Huber({.delta = 2});
   EXPECT_FLOAT_EQ(built_in(y_true, y_pred).item<float>(), loss(y_true, y_pred).item<float>());

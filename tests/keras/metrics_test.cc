@@ -11,7 +11,7 @@ const KerasCases& metric_cases() {
   static const KerasCases family("metrics");
   return family;
 }
-Metric made(const std::string& name, const Value& config) {
+Metric made_metric(const std::string& name, const Value& config) {
   return Metric(std::static_pointer_cast<MetricInterface>(make_object("metric", name, config)));
 }
 /// The tensors of an update in the order of update_state, None where one is left out.
@@ -43,7 +43,7 @@ TEST_P(MetricCase, IsThatOfKeras) {
   const Value& updates = one["updates"];
   if (!one["error"].is_none()) {
     expect_refused(one["error"], [&] {
-      const Metric metric = made(name, one["config"]);
+      const Metric metric = made_metric(name, one["config"]);
       for (const Value& update : updates.list()) {
         std::vector<Tensor> given = arguments(family, update);
         metric.update_state(given[0], given[1], given[2]);
@@ -51,7 +51,7 @@ TEST_P(MetricCase, IsThatOfKeras) {
     });
     return;
   }
-  const Metric metric = made(name, one["config"]);
+  const Metric metric = made_metric(name, one["config"]);
   EXPECT_EQ(metric.name(), one["name"].text());
   EXPECT_EQ(metric.class_name(), name);
   EXPECT_EQ(metric.get_config(), one["get_config"]);
@@ -74,9 +74,9 @@ TEST_P(MetricCase, IsTheSameWhenTraced) {
   const Value& one = family.cases()[GetParam().index];
   SCOPED_TRACE(KerasCases::describe(one));
   if (!one["error"].is_none()) return;
-  const Metric first = made(one["class"].text(), one["config"]);
+  const Metric first = made_metric(one["class"].text(), one["config"]);
   // Another one, made from what it says of itself.
-  const Metric metric = made(one["class"].text(), first.get_config());
+  const Metric metric = made_metric(one["class"].text(), first.get_config());
   EXPECT_EQ(metric.get_config(), first.get_config());
   auto update = function([&](const std::vector<Tensor>& given) {
     metric.update_state(given[0], given.size() > 1 ? activated(one, given[1]) : Tensor(),
@@ -93,7 +93,7 @@ TEST_P(MetricCase, IsTheSameWhenTraced) {
 }
 INSTANTIATE_TEST_SUITE_P(Keras, MetricCase, ::testing::ValuesIn(case_numbers(metric_cases())), name_of_case);
 
-const KerasCases& function_cases() {
+const KerasCases& metric_function_cases() {
   static const KerasCases family("metric_functions");
   return family;
 }
@@ -108,7 +108,7 @@ TEST_P(MetricFunctionCase, IsThatOfKeras) {
       {"top_k_categorical_accuracy", Caller<top_k_categorical_accuracy>::call},
       {"sparse_top_k_categorical_accuracy", Caller<sparse_top_k_categorical_accuracy>::call},
   };
-  const KerasCases& family = function_cases();
+  const KerasCases& family = metric_function_cases();
   const Value& one = family.cases()[GetParam().index];
   SCOPED_TRACE(KerasCases::describe(one));
   const FunctionCase given(family, one);
@@ -117,7 +117,8 @@ TEST_P(MetricFunctionCase, IsThatOfKeras) {
   if (!given.options.map().empty() || value.size() == 0) return;
   EXPECT_EQ(difference(Metric(one["class"].text())(given.y_true, given.y_pred), reduce_mean(value)), "");
 }
-INSTANTIATE_TEST_SUITE_P(Keras, MetricFunctionCase, ::testing::ValuesIn(case_numbers(function_cases())), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Keras, MetricFunctionCase, ::testing::ValuesIn(case_numbers(metric_function_cases())),
+                         name_of_case);
 
 TEST(Metric, IsKnownByEveryNameOfKeras) {
   for (const char* name : {"mse",
@@ -259,7 +260,7 @@ TEST(Metric, WorksInACustomLoop) {
 void expect_same_for_unknown_batch(const std::string& name, const Value& config, const Tensor& y_true,
                                    const Tensor& y_pred) {
   SCOPED_TRACE(name);
-  const Metric eager = made(name, config), metric = made(name, config);
+  const Metric eager = made_metric(name, config), metric = made_metric(name, config);
   auto update = function(
       [&](const Tensor& labels, const Tensor& predictions, const Tensor& weight) {
         metric.update_state(labels, predictions, weight);

@@ -16,7 +16,7 @@ namespace {
 using testing::difference;
 using testing::KerasCases;
 
-const KerasCases& cases() {
+const KerasCases& models_cases() {
   static const KerasCases all("models");
   return all;
 }
@@ -34,7 +34,7 @@ SummaryOptions summary_options(const Value& args) {
 class Models : public ::testing::TestWithParam<size_t> {};
 
 TEST_P(Models, AsInKeras) {
-  const Value& one = cases().cases()[GetParam()];
+  const Value& one = models_cases().cases()[GetParam()];
   SCOPED_TRACE(KerasCases::describe(one));
   backend::clear_session();
   std::optional<Model> made = testing::make_model(one["model"]);
@@ -48,11 +48,11 @@ TEST_P(Models, AsInKeras) {
   for (size_t i = 0; i < weights.size(); ++i) {
     const Value& expected = one["weights"].list()[i];
     EXPECT_EQ(weights[i].name(), expected["name"].text());
-    values.push_back(cases().tensor(expected["value"]));
+    values.push_back(models_cases().tensor(expected["value"]));
   }
   model.set_weights(values);
 
-  Nest inputs = cases().nest(one["inputs"]);
+  Nest inputs = models_cases().nest(one["inputs"]);
   CallArgs args;
   if (one["args"]["training"].is_bool()) args.training = one["args"]["training"].boolean();
   GradientTape tape;
@@ -61,16 +61,16 @@ TEST_P(Models, AsInKeras) {
   std::vector<Tensor> gradients = tape.gradient(sum, model.trainable_weights());
   ASSERT_EQ(outputs.size(), one["outputs"].list().size());
   for (size_t i = 0; i < outputs.size(); ++i)
-    EXPECT_EQ(difference(outputs[i], cases().tensor(one["outputs"].list()[i])), "") << "output " << i;
+    EXPECT_EQ(difference(outputs[i], models_cases().tensor(one["outputs"].list()[i])), "") << "output " << i;
   std::vector<Tensor> losses = model.losses();
   ASSERT_EQ(losses.size(), one["losses"].list().size());
   for (size_t i = 0; i < losses.size(); ++i)
-    EXPECT_EQ(difference(losses[i], cases().tensor(one["losses"].list()[i])), "") << "loss " << i;
+    EXPECT_EQ(difference(losses[i], models_cases().tensor(one["losses"].list()[i])), "") << "loss " << i;
   if (one["gradients"].is_map()) {
     const Value::List& expected = one["gradients"]["weights"].list();
     ASSERT_EQ(gradients.size(), expected.size());
     for (size_t i = 0; i < gradients.size(); ++i)
-      EXPECT_EQ(difference(gradients[i], cases().tensor(expected[i]), 1e-4), "") << "gradient " << i;
+      EXPECT_EQ(difference(gradients[i], models_cases().tensor(expected[i]), 1e-4), "") << "gradient " << i;
   }
 
   const std::vector<Layer> layers = model.layers();
@@ -88,7 +88,7 @@ TEST_P(Models, AsInKeras) {
   for (const Value& summary : one["summaries"].list())
     EXPECT_EQ(summary_text(model, summary_options(summary["args"])), summary["text"].text());
 }
-INSTANTIATE_TEST_SUITE_P(All, Models, ::testing::Range(size_t{0}, cases().cases().size()));
+INSTANTIATE_TEST_SUITE_P(All, Models, ::testing::Range(size_t{0}, models_cases().cases().size()));
 
 struct Subclassed {
   Layer first = layers::Dense(3);

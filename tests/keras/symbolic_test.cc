@@ -19,22 +19,22 @@ namespace {
 using testing::difference;
 using testing::KerasCases;
 
-const KerasCases& cases() {
+const KerasCases& symbolic_cases() {
   static const KerasCases all("symbolic");
   return all;
 }
 /// Those whose classes the library has; the others are written in Python.
 std::vector<size_t> known_cases() {
   std::vector<size_t> known;
-  for (size_t i = 0; i < cases().cases().size(); ++i)
-    if (!cases().cases()[i]["has_classes"].boolean()) known.push_back(i);
+  for (size_t i = 0; i < symbolic_cases().cases().size(); ++i)
+    if (!symbolic_cases().cases()[i]["has_classes"].boolean()) known.push_back(i);
   return known;
 }
 
 class Symbolic : public ::testing::TestWithParam<size_t> {};
 
 TEST_P(Symbolic, ModelsOfKeras) {
-  const Value& one = cases().cases()[GetParam()];
+  const Value& one = symbolic_cases().cases()[GetParam()];
   SCOPED_TRACE(KerasCases::describe(one));
   backend::clear_session();
   std::optional<Model> made = testing::make_model(one["model"]);
@@ -42,8 +42,8 @@ TEST_P(Symbolic, ModelsOfKeras) {
   EXPECT_EQ(testing::differing_key(made->get_config(), one["model"]["config"]), "");
 
   std::vector<Tensor> values;
-  for (const Value& weight : one["weights"].list()) values.push_back(cases().tensor(weight["value"]));
-  Nest inputs = cases().nest(one["inputs"]);
+  for (const Value& weight : one["weights"].list()) values.push_back(symbolic_cases().tensor(weight["value"]));
+  Nest inputs = symbolic_cases().nest(one["inputs"]);
   if (one["feeds"].is_list()) {
     std::vector<Nest::Entry> named;
     for (size_t i = 0; i < inputs.size(); ++i) named.emplace_back(one["feeds"].list()[i].text(), inputs[i]);
@@ -54,7 +54,7 @@ TEST_P(Symbolic, ModelsOfKeras) {
     const std::vector<Tensor> outputs = model.invoke(inputs).flatten();
     ASSERT_EQ(outputs.size(), one["outputs"].list().size());
     for (size_t i = 0; i < outputs.size(); ++i)
-      EXPECT_EQ(difference(outputs[i], cases().tensor(one["outputs"].list()[i]), 1e-4), "") << "output " << i;
+      EXPECT_EQ(difference(outputs[i], symbolic_cases().tensor(one["outputs"].list()[i]), 1e-4), "") << "output " << i;
   }
   EXPECT_EQ(summary_text(*made), one["summaries"].list()[0]["text"].text());
   for (const Value& plot : one["plots"].list()) {

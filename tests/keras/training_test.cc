@@ -26,7 +26,7 @@ using testing::difference;
 using testing::KerasCases;
 using testing::Printed;
 
-const KerasCases& cases() {
+const KerasCases& training_cases() {
   static const KerasCases all("training");
   return all;
 }
@@ -104,7 +104,7 @@ FitOptions fit_options(const Value& value) {
   return options;
 }
 
-Nest nest_of(const Value& value) { return value.is_none() ? Nest() : cases().nest(value); }
+Nest nest_of(const Value& value) { return value.is_none() ? Nest() : training_cases().nest(value); }
 
 /// Without the place in the program, which differs from build to build.
 std::string text_of(const Error& error) {
@@ -144,14 +144,14 @@ void expect_error(const Error& error, const std::string& expected) {
 class Training_ : public ::testing::TestWithParam<size_t> {};
 
 TEST_P(Training_, AsInKeras) {
-  const Value& one = cases().cases()[GetParam()];
+  const Value& one = training_cases().cases()[GetParam()];
   SCOPED_TRACE(KerasCases::describe(one));
   backend::clear_session();
   std::optional<Model> made = testing::make_model(one["model"]);
   ASSERT_TRUE(made) << "a layer of the model is unknown";
   Model model = *made;
   std::vector<Tensor> values;
-  for (const Value& weight : one["weights"].list()) values.push_back(cases().tensor(weight["value"]));
+  for (const Value& weight : one["weights"].list()) values.push_back(training_cases().tensor(weight["value"]));
   if (!values.empty()) model.set_weights(values);
   const Value& data = one["data"];
   const Nest x = nest_of(data["x"]), y = nest_of(data["y"]), weight = nest_of(data["sample_weight"]);
@@ -186,7 +186,9 @@ TEST_P(Training_, AsInKeras) {
   ASSERT_EQ(after.size(), one["weights_after"].list().size());
   for (size_t i = 0; i < after.size(); ++i) {
     const Value& expected = one["weights_after"].list()[i];
-    EXPECT_EQ(difference(after[i], cases().tensor(expected.contains("value") ? expected["value"] : expected), 1e-4), "")
+    EXPECT_EQ(
+        difference(after[i], training_cases().tensor(expected.contains("value") ? expected["value"] : expected), 1e-4),
+        "")
         << "weight " << i;
   }
   Logs found = model.evaluate(x, y, {.batch_size = options.batch_size, .verbose = 0, .sample_weight = weight});
@@ -198,9 +200,9 @@ TEST_P(Training_, AsInKeras) {
   const Value::List all = predicted.is_list() ? predicted.list() : Value::List{predicted};
   ASSERT_EQ(outputs.size(), all.size());
   for (size_t i = 0; i < outputs.size(); ++i)
-    EXPECT_EQ(difference(outputs[i], cases().tensor(all[i]), 1e-4), "") << "output " << i;
+    EXPECT_EQ(difference(outputs[i], training_cases().tensor(all[i]), 1e-4), "") << "output " << i;
 }
-INSTANTIATE_TEST_SUITE_P(All, Training_, ::testing::Range(size_t{0}, cases().cases().size()));
+INSTANTIATE_TEST_SUITE_P(All, Training_, ::testing::Range(size_t{0}, training_cases().cases().size()));
 
 Sequential small_model() {
   Sequential model({layers::Dense(1, {.kernel_initializer = "zeros", .input_shape = Shape{2}})});

@@ -252,6 +252,12 @@ std::vector<std::string> names_with_cases(bool is_function) {
     if (c.is_function == is_function) names.insert(c.op);
   return {names.begin(), names.end()};
 }
+std::vector<std::string> ops_with_cases() {
+  std::vector<std::string> names;
+  for (const std::string& name : names_with_cases(false))
+    if (find_op(name)) names.push_back(name);
+  return names;
+}
 
 Shape shape_from_json(const json& j) {
   if (j.is_null()) return Shape::unknown_rank();

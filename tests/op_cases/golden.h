@@ -65,6 +65,8 @@ std::vector<const Case*> cases_of(const std::string& name, bool is_function);
 const std::map<std::string, TypeSet>& types_without_kernel();
 /// The names that have rows.
 std::vector<std::string> names_with_cases(bool is_function);
+/// The names of records that have rows.
+std::vector<std::string> ops_with_cases();
 
 /// Every variable of a call is a fresh one.
 Call make_call(const Case& c);

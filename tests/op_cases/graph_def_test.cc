@@ -61,12 +61,6 @@ TEST_P(GraphDefs, HaveTheBitsOfTheEagerCall) {
   }
 }
 
-std::vector<std::string> ops_with_cases() {
-  std::vector<std::string> names;
-  for (const std::string& name : names_with_cases(false))
-    if (find_op(name)) names.push_back(name);
-  return names;
-}
 INSTANTIATE_TEST_SUITE_P(Ops, GraphDefs, ::testing::ValuesIn(ops_with_cases()));
 
 }  // namespace

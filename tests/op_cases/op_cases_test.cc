@@ -82,12 +82,6 @@ void check_cases(const std::vector<const Case*>& cases) {
 class OpValues : public ::testing::TestWithParam<std::string> {};
 TEST_P(OpValues, EqualTensorFlow) { check_cases(cases_of(GetParam(), false)); }
 // Rows may come before their op: those are counted by Coverage.
-std::vector<std::string> ops_with_cases() {
-  std::vector<std::string> names;
-  for (const std::string& name : names_with_cases(false))
-    if (find_op(name)) names.push_back(name);
-  return names;
-}
 INSTANTIATE_TEST_SUITE_P(Ops, OpValues, ::testing::ValuesIn(ops_with_cases()), plain);
 
 class FunctionValues : public ::testing::TestWithParam<std::string> {};

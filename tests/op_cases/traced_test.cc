@@ -198,12 +198,6 @@ TEST_P(Traced, PassesChangeNoBit) {
   RecordProperty("compared", compared);
 }
 
-std::vector<std::string> ops_with_cases() {
-  std::vector<std::string> names;
-  for (const std::string& name : names_with_cases(false))
-    if (find_op(name)) names.push_back(name);
-  return names;
-}
 INSTANTIATE_TEST_SUITE_P(Ops, Traced, ::testing::ValuesIn(ops_with_cases()));
 
 }  // namespace

@@ -20,7 +20,7 @@ template <class T> std::string text(const T& record) {
 // Both expressions give the same tensors.
 #define EXPECT_SAME(by_position, in_options) EXPECT_EQ(text(by_position), text(in_options)) << #by_position
 
-const Tensor& matrix() {
+const Tensor& small_matrix() {
   static const Tensor x = {{3.0f, -1.0f, 2.0f}, {0.0f, 5.0f, -4.0f}};
   return x;
 }
@@ -30,7 +30,7 @@ const Tensor& image() {
 }
 
 TEST(Positions, AllFormsMeanTheSame) {
-  const Tensor& x = matrix();
+  const Tensor& x = small_matrix();
   const Tensor expected = reduce_sum(x, {.axis = 1});
   const std::vector<int64_t> axes = {0, 1};
   EXPECT_SAME(reduce_sum(x, 1), expected);
@@ -44,7 +44,7 @@ TEST(Positions, AllFormsMeanTheSame) {
 }
 
 TEST(Positions, Reductions) {
-  const Tensor& x = matrix();
+  const Tensor& x = small_matrix();
   const Tensor b = x > 0.0f;
   EXPECT_SAME(reduce_mean(x, 0), reduce_mean(x, {.axis = 0}));
   EXPECT_SAME(reduce_prod(x, 0), reduce_prod(x, {.axis = 0}));
@@ -75,8 +75,8 @@ TEST(Positions, Creation) {
   EXPECT_SAME(ones({2, 3}, int32), ones({2, 3}, {.dtype = int32}));
   EXPECT_SAME(zeros({}, int32), zeros({}, {.dtype = int32}));
   EXPECT_SAME(zeros({2}, {}), zeros({2}));
-  EXPECT_SAME(zeros_like(matrix(), int32), zeros_like(matrix(), {.dtype = int32}));
-  EXPECT_SAME(ones_like(matrix(), int32), ones_like(matrix(), {.dtype = int32}));
+  EXPECT_SAME(zeros_like(small_matrix(), int32), zeros_like(small_matrix(), {.dtype = int32}));
+  EXPECT_SAME(ones_like(small_matrix(), int32), ones_like(small_matrix(), {.dtype = int32}));
   EXPECT_SAME(constant({1, 2}, int64), constant({1, 2}, {.dtype = int64}));
   EXPECT_SAME(constant(0.5, float64, {.shape = Shape{2}}), constant(0.5, {.dtype = float64, .shape = Shape{2}}));
   EXPECT_SAME(constant(std::vector<int32_t>{1, 2}, int64), constant(std::vector<int32_t>{1, 2}, {.dtype = int64}));
@@ -89,7 +89,7 @@ TEST(Positions, Creation) {
 }
 
 TEST(Positions, Shapes) {
-  const Tensor& x = matrix();
+  const Tensor& x = small_matrix();
   EXPECT_SAME(stack({x, x}, 1), stack({x, x}, {.axis = 1}));
   EXPECT_SAME(unstack(x, 2), unstack(x, {.num = 2}));
   EXPECT_SAME(unstack(x, 3, {.axis = 1}), unstack(x, {.num = 3, .axis = 1}));
@@ -108,7 +108,7 @@ TEST(Positions, Shapes) {
 }
 
 TEST(Positions, OrderAndCounts) {
-  const Tensor& x = matrix();
+  const Tensor& x = small_matrix();
   EXPECT_SAME(sort(x, 0), sort(x, {.axis = 0}));
   EXPECT_SAME(sort(x, 0, {.direction = "DESCENDING"}), sort(x, {.axis = 0, .direction = "DESCENDING"}));
   EXPECT_SAME(argsort(x, 0), argsort(x, {.axis = 0}));
@@ -130,9 +130,9 @@ TEST(Positions, OrderAndCounts) {
 TEST(Positions, NeuralNetworks) {
   const Tensor& x = image();
   const Tensor line = reshape(x, {1, 16, 2}), volume = reshape(x, {1, 4, 2, 2, 2}), filters = ones({2, 2, 2, 3});
-  EXPECT_SAME(nn::softmax(matrix(), 0), nn::softmax(matrix(), {.axis = 0}));
-  EXPECT_SAME(nn::log_softmax(matrix(), 0), nn::log_softmax(matrix(), {.axis = 0}));
-  EXPECT_SAME(nn::leaky_relu(matrix(), 0.5), nn::leaky_relu(matrix(), {.alpha = 0.5}));
+  EXPECT_SAME(nn::softmax(small_matrix(), 0), nn::softmax(small_matrix(), {.axis = 0}));
+  EXPECT_SAME(nn::log_softmax(small_matrix(), 0), nn::log_softmax(small_matrix(), {.axis = 0}));
+  EXPECT_SAME(nn::leaky_relu(small_matrix(), 0.5), nn::leaky_relu(small_matrix(), {.alpha = 0.5}));
   EXPECT_SAME(nn::local_response_normalization(x, 1), nn::local_response_normalization(x, {.depth_radius = 1}));
   EXPECT_SAME(nn::max_pool2d(x, 2, 1, "SAME"), nn::max_pool2d(x, {.ksize = 2, .strides = 1, .padding = "SAME"}));
   EXPECT_SAME(nn::avg_pool2d(x, {2, 1}, 2, "VALID"), nn::avg_pool2d(x, {.ksize = {2, 1}, .strides = 2}));
@@ -176,16 +176,16 @@ TEST(Positions, RandomNumbers) {
               seeded([] { return random::truncated_normal({3}, {.mean = 5.0, .stddev = 2.0}); }));
   EXPECT_SAME(seeded([] { return random::shuffle(range(5), 3); }),
               seeded([] { return random::shuffle(range(5), {.seed = 3}); }));
-  EXPECT_SAME(seeded([] { return random::categorical(matrix(), 4, int32); }),
-              seeded([] { return random::categorical(matrix(), 4, {.dtype = int32}); }));
+  EXPECT_SAME(seeded([] { return random::categorical(small_matrix(), 4, int32); }),
+              seeded([] { return random::categorical(small_matrix(), 4, {.dtype = int32}); }));
   EXPECT_SAME(random::stateless_uniform({3}, {1, 2}, -1.0, 1.0),
               random::stateless_uniform({3}, {1, 2}, {.minval = -1.0, .maxval = 1.0}));
   EXPECT_SAME(random::stateless_normal({3}, {1, 2}, 5.0, 2.0),
               random::stateless_normal({3}, {1, 2}, {.mean = 5.0, .stddev = 2.0}));
   EXPECT_SAME(random::stateless_truncated_normal({3}, {1, 2}, 5.0, 2.0),
               random::stateless_truncated_normal({3}, {1, 2}, {.mean = 5.0, .stddev = 2.0}));
-  EXPECT_SAME(random::stateless_categorical(matrix(), 4, {1, 2}, int32),
-              random::stateless_categorical(matrix(), 4, {1, 2}, {.dtype = int32}));
+  EXPECT_SAME(random::stateless_categorical(small_matrix(), 4, {1, 2}, int32),
+              random::stateless_categorical(small_matrix(), 4, {1, 2}, {.dtype = int32}));
   EXPECT_SAME(random::split({1, 2}, 3), random::split({1, 2}, {.num = 3}));
 }
 
@@ -244,7 +244,7 @@ TEST(Positions, Assertions) {
   EXPECT_TRUE(says([&] { assert_rank(one, 1, "my words"); }));
   EXPECT_TRUE(says([&] { assert_rank_at_least(one, 1, "my words"); }));
   EXPECT_TRUE(says([&] { assert_rank_in(one, {1, 2}, "my words"); }));
-  EXPECT_TRUE(says([&] { assert_scalar(matrix(), "my words"); }));
+  EXPECT_TRUE(says([&] { assert_scalar(small_matrix(), "my words"); }));
   EXPECT_TRUE(says([&] { assert_type(one, float32, "my words"); }));
   EXPECT_TRUE(says([&] { assert_integer(half, "my words"); }));
 }

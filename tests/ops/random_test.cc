@@ -70,9 +70,9 @@ TEST(Random, StatelessFunctions) {
   expect_same<float>(stateless_truncated_normal({3}, seed), {0x1.dc4e56p-2f, 0x1.610d8ep+0f, 0x1.749214p-2f});
   Tensor logits = {{-1.60943791f, -1.2039728f, -0.693147181f}, {-0.693147181f, -0.916290732f, -2.30258509f}};
   expect_same<int64_t>(stateless_categorical(logits, 4, seed), {2, 0, 0, 0, 2, 1, 1, 0});
-  expect_same<int32_t>(split(seed, {.num = 3}),
+  expect_same<int32_t>(random::split(seed, {.num = 3}),
                        {-1616092606, -2121883526, -1012875139, -360413508, 56737002, 791281375});
-  expect_same<int64_t>(split(Tensor(std::vector<int64_t>{3, 9})),
+  expect_same<int64_t>(random::split(Tensor(std::vector<int64_t>{3, 9})),
                        {-9113420347412291006, -1547964226614542211, 3398527627615649002, -2158551286322971936});
   expect_same<int32_t>(fold_in(seed, 12), {-1616092606, 12});
   expect_same<int32_t>(experimental::stateless_shuffle({0, 1, 2, 3, 4, 5}, seed), {0, 1, 3, 4, 2, 5});

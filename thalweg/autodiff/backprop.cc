@@ -15,9 +15,9 @@ constinit thread_local const Op* gradient_in_progress [[gnu::tls_model("initial-
 namespace {
 
 /// A few tensors without a vector: ops have seldom more than eight inputs.
-class Tensors {
+class FewTensors {
  public:
-  explicit Tensors(size_t count) : count_(count) {
+  explicit FewTensors(size_t count) : count_(count) {
     if (count > few_.size()) many_.resize(count);
   }
   std::span<Tensor> all() { return {count_ > few_.size() ? many_.data() : few_.data(), count_}; }
@@ -97,7 +97,7 @@ void Backprop::run() {
 }
 
 void Backprop::run_entry(const Entry& e) {
-  Tensors output_grads(e.outputs);
+  FewTensors output_grads(e.outputs);
   bool any = false;
   for (uint32_t i = 0; i < e.outputs; ++i) {
     uint32_t slot = e.first_slot + i - first_slot_;
@@ -110,7 +110,7 @@ void Backprop::run_entry(const Entry& e) {
   for (uint32_t i = 0; i < e.inputs; ++i)
     if (leads_to_source(e.tensors[i])) wanted |= uint64_t{1} << (i < 63 ? i : 63);
   if (e.op) {
-    Tensors input_grads(e.inputs);
+    FewTensors input_grads(e.inputs);
     GradCall call(*e.op, e.input_tensors(), e.output_tensors(), output_grads.all(), AttrsRef(e.attrs),
                   input_grads.all(), wanted);
     {

@@ -11,7 +11,7 @@ namespace thalweg::test {
 namespace {
 
 // The elements as float64.
-std::vector<double> values_of(const Tensor& t) {
+std::vector<double> doubles_of(const Tensor& t) {
   Tensor wide = cast(t, DType::float64);
   return {wide.data<double>(), wide.data<double>() + wide.size()};
 }
@@ -27,13 +27,13 @@ Tensor theoretical(const std::function<Tensor(const std::vector<Tensor>&)>& f, c
 
 Tensor numerical(const std::function<Tensor(const std::vector<Tensor>&)>& f, const std::vector<Tensor>& x, size_t i,
                  double delta) {
-  std::vector<double> at = values_of(x[i]);
+  std::vector<double> at = doubles_of(x[i]);
   auto value = [&](size_t k, double by) {
     std::vector<double> moved = at;
     moved[k] += by;
     std::vector<Tensor> arguments = x;
     arguments[i] = cast(Tensor(moved, x[i].shape()), x[i].dtype());
-    return values_of(f(arguments));
+    return doubles_of(f(arguments));
   };
   int64_t rows = f(x).size(), columns = x[i].size();
   Tensor jacobian = Tensor::empty(DType::float64, {rows, columns});
@@ -64,7 +64,7 @@ Jacobians compute_gradient(const std::function<Tensor(const std::vector<Tensor>&
 double max_error(const Jacobians& jacobians) {
   double worst = 0;
   for (size_t i = 0; i < jacobians.theoretical.size(); ++i) {
-    std::vector<double> a = values_of(jacobians.theoretical[i]), b = values_of(jacobians.numerical[i]);
+    std::vector<double> a = doubles_of(jacobians.theoretical[i]), b = doubles_of(jacobians.numerical[i]);
     for (size_t k = 0; k < a.size(); ++k) worst = std::max(worst, std::abs(a[k] - b[k]));
   }
   return worst;

@@ -183,7 +183,7 @@ Tensor Tape::batch_jacobian(const Tensor& target, const Tensor& source, Unconnec
   dims.insert(dims.end(), from.dims().begin() + 1, from.dims().end());
   std::vector<Tensor> columns;
   for (int64_t i = 0; i < each; ++i) {
-    Tensor chosen = one_hot(fill({batch}, i), each, {.dtype = target.dtype()});
+    Tensor chosen = one_hot(thalweg::fill({batch}, i), each, {.dtype = target.dtype()});
     Tensor gradient = pass({&target, 1}, {&source, 1}, std::vector{reshape(chosen, shape(target))}, false)[0];
     if (gradient.defined()) columns.push_back(to_array(gradient));
   }

@@ -5,7 +5,7 @@
 
 namespace thalweg {
 namespace {
-using Wide = unsigned __int128;
+using uint128 = unsigned __int128;
 
 // Takes apart what std::to_chars wrote in scientific form: -d.ddde+xx.
 Decimal parse_scientific(const char* begin, const char* end) {
@@ -47,9 +47,9 @@ Decimal shortest_half(double value) {
   bool is_power_of_two = (steps & (steps - 1)) == 0;
   if (is_power_of_two && exponent > -13) lower /= 2;  // numbers below a power of two lie closer
 
-  constexpr Wide five_to_25 = 298023223876953125;
-  Wide rest = five_to_25 * steps, low_margin = five_to_25 * lower, high_margin = five_to_25 * upper;
-  Wide unit = 1;
+  constexpr uint128 five_to_25 = 298023223876953125;
+  uint128 rest = five_to_25 * steps, low_margin = five_to_25 * lower, high_margin = five_to_25 * upper;
+  uint128 unit = 1;
   d.exponent = -25;
   while (rest / unit >= 10) {
     unit *= 10;

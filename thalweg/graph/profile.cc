@@ -68,7 +68,7 @@ std::string time_text(double nanoseconds) {
   if (nanoseconds >= 1e3) return number("%.2f us", nanoseconds / 1e3);
   return number("%.0f ns", nanoseconds);
 }
-std::string bytes_text(double bytes) {
+std::string rounded_bytes(double bytes) {
   if (bytes >= 1e9) return number("%.1f GB", bytes / 1e9);
   if (bytes >= 1e6) return number("%.1f MB", bytes / 1e6);
   if (bytes >= 1e3) return number("%.1f kB", bytes / 1e3);
@@ -91,7 +91,7 @@ std::string Profile::str(size_t most_rows) const {
   auto line = [&](const std::string& name, double time, int64_t count, double bytes) {
     double share = total_nanoseconds > 0 ? 100 * time / total_nanoseconds : 0;
     text += row_text(name, {time_text(time), number("%.1f%%", share), std::to_string(count),
-                            time_text(count ? time / static_cast<double>(count) : 0), bytes_text(bytes)});
+                            time_text(count ? time / static_cast<double>(count) : 0), rounded_bytes(bytes)});
   };
   Row rest;
   for (size_t i = 0; i < ops.size(); ++i) {

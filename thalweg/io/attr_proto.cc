@@ -9,7 +9,9 @@ namespace {
 using proto::ListValue;
 using proto::TypeNumber;
 
-[[noreturn]] void refuse(const std::string& what, const std::string& why) { throw InvalidArgumentError(what + why); }
+[[noreturn]] void refuse_attr(const std::string& what, const std::string& why) {
+  throw InvalidArgumentError(what + why);
+}
 
 const char* name_of_kind(AttrKind kind) {
   constexpr const char* names[] = {
@@ -35,11 +37,11 @@ struct ToProto {
 
   ListValue& list() const { return *out.value.emplace<Boxed<ListValue>>(); }
   proto::NameAttrList named(const FunctionAttr& function) const {
-    if (!function) refuse(what, " has no function");
-    if (!namer) refuse(what, " is a function, and nobody names it");
+    if (!function) refuse_attr(what, " has no function");
+    if (!namer) refuse_attr(what, " is a function, and nobody names it");
     return {namer(function), {}};
   }
-  void operator()(std::monostate) const { refuse(what, " has no value"); }
+  void operator()(std::monostate) const { refuse_attr(what, " has no value"); }
   void operator()(bool v) const { out.value = v; }
   void operator()(int64_t v) const { out.value = v; }
   void operator()(double v) const { out.value = static_cast<float>(v); }
@@ -69,10 +71,10 @@ FunctionAttr find_function(const proto::NameAttrList& message, const FunctionRes
                            const std::string& what) {
   for (const auto& [name, value] : message.attr)
     if (!name.starts_with('_'))
-      refuse(what, " names an instance of the function '" + message.name + "' by its attribute '" + name +
-                       "': functions here have fixed types");
+      refuse_attr(what, " names an instance of the function '" + message.name + "' by its attribute '" + name +
+                            "': functions here have fixed types");
   FunctionAttr function = resolver ? resolver(message.name) : nullptr;
-  if (!function) refuse(what, " names the function '" + message.name + "', which is not in the library");
+  if (!function) refuse_attr(what, " names the function '" + message.name + "', which is not in the library");
   return function;
 }
 
@@ -95,7 +97,7 @@ proto::AttrValue to_attr_proto(const AttrValue& value, AttrKind kind, const Func
 AttrValue from_attr_proto(const proto::AttrValue& message, AttrKind kind, const FunctionResolver& resolver,
                           const std::string& what) {
   auto wrong_kind = [&](const char* got) {
-    refuse(what, " is " + std::string(got) + ", expected " + name_of_kind(kind));
+    refuse_attr(what, " is " + std::string(got) + ", expected " + name_of_kind(kind));
   };
   auto one = [&]<class T>(std::type_identity<T>) -> const T& {
     const T* value = std::get_if<T>(&message.value);

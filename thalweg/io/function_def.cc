@@ -9,7 +9,7 @@
 namespace thalweg::io {
 namespace {
 
-[[noreturn]] void refuse(std::string_view text, const char* why) {
+[[noreturn]] void refuse_text(std::string_view text, const char* why) {
   throw InvalidArgumentError("the input '" + std::string(text) + "' " + why);
 }
 
@@ -17,17 +17,17 @@ int number_of(std::string_view digits, std::string_view text) {
   int value = -1;
   auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc() || end != digits.data() + digits.size() || value < 0)
-    refuse(text, "does not end with the number of an output");
+    refuse_text(text, "does not end with the number of an output");
   return value;
 }
 
 /// "^node"; false for other texts.
 bool read_control(std::string_view text, NodeInput& input) {
-  if (text.empty()) refuse(text, "names no node");
+  if (text.empty()) refuse_text(text, "names no node");
   if (text[0] != '^') return false;
   input.node = text.substr(1);
   input.is_control = true;
-  if (input.node.empty() || input.node.find(':') != input.node.npos) refuse(text, "names no node");
+  if (input.node.empty() || input.node.find(':') != input.node.npos) refuse_text(text, "names no node");
   return true;
 }
 
@@ -75,7 +75,7 @@ NodeInput parse_graph_input(std::string_view text) {
   const size_t colon = text.rfind(':');
   input.node = text.substr(0, colon);
   if (colon != text.npos) input.index = number_of(text.substr(colon + 1), text);
-  if (input.node.empty()) refuse(text, "names no node");
+  if (input.node.empty()) refuse_text(text, "names no node");
   return input;
 }
 
@@ -84,10 +84,10 @@ NodeInput parse_function_input(std::string_view text) {
   if (read_control(text, input)) return input;
   const size_t first = text.find(':'), second = first == text.npos ? first : text.find(':', first + 1);
   input.node = text.substr(0, first);
-  if (input.node.empty()) refuse(text, "names no node");
+  if (input.node.empty()) refuse_text(text, "names no node");
   if (first == text.npos) return input;
   input.output = text.substr(first + 1, second == text.npos ? second : second - first - 1);
-  if (input.output.empty()) refuse(text, "names no output");
+  if (input.output.empty()) refuse_text(text, "names no output");
   if (second != text.npos) input.index = number_of(text.substr(second + 1), text);
   return input;
 }

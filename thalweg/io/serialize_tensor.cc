@@ -59,7 +59,7 @@ Tensor parse_tensor(const TensorLike& serialized, DType out_type) {
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const serialize_tensor_functions[] = {
     &define_function<serialize_tensor>({"io.serialize_tensor"}, {"tensor"}),
     &define_function<parse_tensor>({"io.parse_tensor"}, {"serialized", "out_type"}),
 };

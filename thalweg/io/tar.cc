@@ -17,11 +17,11 @@ constexpr uint64_t most_text_bytes = 1 << 20;
 
 using Block = std::array<std::byte, block_bytes>;
 
-[[noreturn]] void damaged(const ByteSource& source, const std::string& what) {
+[[noreturn]] void damaged_tar(const ByteSource& source, const std::string& what) {
   throw errors::DataLossError(source.name() + " is not a sound tar archive: " + what);
 }
 
-std::string text(const Block& block, size_t offset, size_t length) {
+std::string field(const Block& block, size_t offset, size_t length) {
   std::string_view field(reinterpret_cast<const char*>(block.data()) + offset, length);
   return std::string(field.substr(0, field.find('\0')));
 }
@@ -36,7 +36,7 @@ std::optional<uint64_t> number(const Block& block, size_t offset, size_t length)
     }
     return value;
   }
-  std::string digits = text(block, offset, length);
+  std::string digits = field(block, offset, length);
   digits.erase(0, digits.find_first_not_of(' '));
   digits.erase(digits.find_last_not_of(' ') + 1);
   if (digits.empty()) return 0;
@@ -66,14 +66,14 @@ Extension parse_pax(const ByteSource& source, const std::string& records) {
     auto start = static_cast<size_t>(blank - records.data()) + 1;
     if (error != std::errc() || length > records.size() - at || start >= at + length || records[start - 1] != ' ' ||
         records[at + length - 1] != '\n')
-      damaged(source, "an extended header makes no sense");
+      damaged_tar(source, "an extended header makes no sense");
     std::string record = records.substr(start, at + length - start - 1);
     if (record.starts_with("path=")) extension.path = record.substr(5);
     if (record.starts_with("size=")) {
       uint64_t size = 0;
       auto [end, bad] = std::from_chars(record.data() + 5, record.data() + record.size(), size);
       if (bad != std::errc() || end != record.data() + record.size())
-        damaged(source, "an extended header has a size that is no number");
+        damaged_tar(source, "an extended header has a size that is no number");
       extension.size = size;
     }
     at += length;
@@ -99,13 +99,14 @@ std::vector<TarEntry> read_tar(const ByteSource& source) {
     source.read(at, block);
     at += block_bytes;
     if (std::all_of(block.begin(), block.end(), [](std::byte b) { return b == std::byte{0}; })) return entries;
-    if (!checksum_fits(block)) damaged(source, "the checksum of a header at byte " + std::to_string(at) + " is wrong");
+    if (!checksum_fits(block))
+      damaged_tar(source, "the checksum of a header at byte " + std::to_string(at) + " is wrong");
     std::optional<uint64_t> size = number(block, 124, 12);
     if (extension.size) size = extension.size;
-    if (!size || *size > source.size() - at) damaged(source, "a member lies outside the file");
+    if (!size || *size > source.size() - at) damaged_tar(source, "a member lies outside the file");
     char type = static_cast<char>(block[156]);
     if (type == 'x' || type == 'g' || type == 'L' || type == 'K') {
-      if (*size > most_text_bytes) damaged(source, "a header has " + std::to_string(*size) + " bytes");
+      if (*size > most_text_bytes) damaged_tar(source, "a header has " + std::to_string(*size) + " bytes");
       std::string content(static_cast<size_t>(*size), '\0');
       source.read(at, std::as_writable_bytes(std::span(content)));
       if (type == 'x') extension = parse_pax(source, content);
@@ -114,8 +115,9 @@ std::vector<TarEntry> read_tar(const ByteSource& source) {
       TarEntry entry;
       entry.name = extension.path;
       if (entry.name.empty()) {
-        std::string prefix = text(block, 257, 5) == "ustar" && text(block, 262, 1).empty() ? text(block, 345, 155) : "";
-        entry.name = (prefix.empty() ? "" : prefix + "/") + text(block, 0, 100);
+        std::string prefix =
+            field(block, 257, 5) == "ustar" && field(block, 262, 1).empty() ? field(block, 345, 155) : "";
+        entry.name = (prefix.empty() ? "" : prefix + "/") + field(block, 0, 100);
       }
       entry.kind = kind_of(type, entry.name);
       entry.offset = at;
@@ -125,7 +127,7 @@ std::vector<TarEntry> read_tar(const ByteSource& source) {
     }
     at += std::min(source.size() - at, (*size + block_bytes - 1) / block_bytes * block_bytes);
   }
-  if (entries.empty()) damaged(source, "it has no members");
+  if (entries.empty()) damaged_tar(source, "it has no members");
   return entries;
 }
 

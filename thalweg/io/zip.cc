@@ -32,7 +32,7 @@ template <class T> void put(std::string& out, T value) {
   for (size_t i = 0; i < sizeof(T); ++i) out.push_back(static_cast<char>(value >> (8 * i) & 0xff));
 }
 
-[[noreturn]] void damaged(const std::string& name, const std::string& what) {
+[[noreturn]] void damaged_zip(const std::string& name, const std::string& what) {
   throw errors::DataLossError(name + " is damaged: " + what);
 }
 
@@ -64,14 +64,14 @@ Directory find_directory(const ByteSource& source) {
       end_offset = get<uint64_t>(locator, 8);
       source.read(end_offset, end64);
       if (get<uint32_t>(end64, 0) != end64_signature)
-        damaged(source.name(), "the zip64 end record is not where it should be");
+        damaged_zip(source.name(), "the zip64 end record is not where it should be");
       directory = {get<uint64_t>(end64, 48), get<uint64_t>(end64, 40), get<uint64_t>(end64, 32)};
     }
   }
   if (directory.offset > end_offset || directory.size > end_offset - directory.offset)
-    damaged(source.name(), "its directory lies outside the file");
+    damaged_zip(source.name(), "its directory lies outside the file");
   if (directory.count > directory.size / entry_bytes)
-    damaged(source.name(), "its directory is too small for its entries");
+    damaged_zip(source.name(), "its directory is too small for its entries");
   return directory;
 }
 
@@ -79,13 +79,13 @@ Directory find_directory(const ByteSource& source) {
 void read_zip64(const std::string& archive, std::span<const std::byte> extra, ZipEntry& entry) {
   while (extra.size() >= 4) {
     auto id = get<uint16_t>(extra, 0), size = get<uint16_t>(extra, 2);
-    if (size > extra.size() - 4) damaged(archive, "an extra field is cut short");
+    if (size > extra.size() - 4) damaged_zip(archive, "an extra field is cut short");
     std::span<const std::byte> field = extra.subspan(4, size);
     extra = extra.subspan(size_t{4} + size);
     if (id != 1) continue;
     for (uint64_t* value : {&entry.size, &entry.compressed_size, &entry.header_offset}) {
       if (*value != full32) continue;
-      if (field.size() < 8) damaged(archive, "a zip64 field is cut short");
+      if (field.size() < 8) damaged_zip(archive, "a zip64 field is cut short");
       *value = get<uint64_t>(field, 0);
       field = field.subspan(8);
     }
@@ -95,12 +95,12 @@ void read_zip64(const std::string& archive, std::span<const std::byte> extra, Zi
 void check_entry(const std::string& archive, const ZipEntry& entry, uint64_t directory_offset) {
   if (entry.header_offset > directory_offset || directory_offset - entry.header_offset < local_bytes ||
       entry.compressed_size > directory_offset - entry.header_offset - local_bytes)
-    damaged(archive, "entry '" + entry.name + "' lies outside the file");
+    damaged_zip(archive, "entry '" + entry.name + "' lies outside the file");
   // Deflate cannot shrink by more than a factor of 1032, so a larger size is a lie.
   uint64_t most = entry.deflated ? (entry.compressed_size + 1) * 1032 : entry.compressed_size;
   if (entry.size > most || (!entry.deflated && entry.size != entry.compressed_size))
-    damaged(archive, "entry '" + entry.name + "' declares " + std::to_string(entry.size) + " bytes, its " +
-                         std::to_string(entry.compressed_size) + " stored bytes cannot hold them");
+    damaged_zip(archive, "entry '" + entry.name + "' declares " + std::to_string(entry.size) + " bytes, its " +
+                             std::to_string(entry.compressed_size) + " stored bytes cannot hold them");
 }
 
 /// zlib's decompressor, given back whatever happens.
@@ -132,7 +132,7 @@ class EntryStream : public ByteStream {
                                   std::to_string(left_) + " are left");
     if (out.empty()) return;
     if (entry_.deflated) {
-      if (inflate_to(out) != out.size()) damaged(name_, "its compressed bytes end early");
+      if (inflate_to(out) != out.size()) damaged_zip(name_, "its compressed bytes end early");
     } else {
       stored_.read(out);
     }
@@ -144,9 +144,9 @@ class EntryStream : public ByteStream {
  private:
   void check() {
     std::byte more;
-    if (entry_.deflated && inflate_to({&more, 1}) != 0) damaged(name_, "it holds more bytes than it declares");
-    if (entry_.deflated && !ended_) damaged(name_, "its compressed bytes end early");
-    if (crc_ != entry_.crc) damaged(name_, "its checksum does not match its bytes");
+    if (entry_.deflated && inflate_to({&more, 1}) != 0) damaged_zip(name_, "it holds more bytes than it declares");
+    if (entry_.deflated && !ended_) damaged_zip(name_, "its compressed bytes end early");
+    if (crc_ != entry_.crc) damaged_zip(name_, "its checksum does not match its bytes");
   }
   size_t inflate_to(std::span<std::byte> out) {
     z_stream& z = inflater_->stream;
@@ -166,7 +166,7 @@ class EntryStream : public ByteStream {
       done += step - z.avail_out;
       if (result == Z_STREAM_END) ended_ = true;
       else if (result == Z_BUF_ERROR && z.avail_in == 0) break;
-      else if (result != Z_OK) damaged(name_, "its compressed bytes make no sense");
+      else if (result != Z_OK) damaged_zip(name_, "its compressed bytes make no sense");
     }
     return done;
   }
@@ -190,11 +190,11 @@ ZipReader::ZipReader(ByteSource source) : source_(std::move(source)) {
   entries_.reserve(static_cast<size_t>(directory.count));
   for (uint64_t i = 0; i < directory.count; ++i) {
     if (rest.size() < entry_bytes || get<uint32_t>(rest, 0) != entry_signature)
-      damaged(name(),
-              "its directory ends after " + std::to_string(i) + " of " + std::to_string(directory.count) + " entries");
+      damaged_zip(name(), "its directory ends after " + std::to_string(i) + " of " + std::to_string(directory.count) +
+                              " entries");
     auto flags = get<uint16_t>(rest, 8), method = get<uint16_t>(rest, 10);
     size_t name_size = get<uint16_t>(rest, 28), extra_size = get<uint16_t>(rest, 30), comment = get<uint16_t>(rest, 32);
-    if (rest.size() - entry_bytes < name_size + extra_size + comment) damaged(name(), "its directory is cut short");
+    if (rest.size() - entry_bytes < name_size + extra_size + comment) damaged_zip(name(), "its directory is cut short");
     ZipEntry entry;
     entry.name.assign(reinterpret_cast<const char*>(rest.data()) + entry_bytes, name_size);
     if (flags & 1)
@@ -218,7 +218,7 @@ ZipReader::ZipReader(ByteSource source) : source_(std::move(source)) {
   std::sort(order.begin(), order.end(), [](auto* a, auto* b) { return a->header_offset < b->header_offset; });
   for (size_t i = 1; i < order.size(); ++i)
     if (order[i]->header_offset - order[i - 1]->header_offset < local_bytes + order[i - 1]->compressed_size)
-      damaged(name(), "entries '" + order[i - 1]->name + "' and '" + order[i]->name + "' overlap");
+      damaged_zip(name(), "entries '" + order[i - 1]->name + "' and '" + order[i]->name + "' overlap");
 }
 
 const ZipEntry* ZipReader::find(std::string_view name) const {
@@ -229,10 +229,10 @@ const ZipEntry* ZipReader::find(std::string_view name) const {
 std::unique_ptr<ByteStream> ZipReader::open(const ZipEntry& entry) const {
   std::array<std::byte, local_bytes> header;
   source_.read(entry.header_offset, header);
-  if (get<uint32_t>(header, 0) != local_signature) damaged(name(), "entry '" + entry.name + "' has no header");
+  if (get<uint32_t>(header, 0) != local_signature) damaged_zip(name(), "entry '" + entry.name + "' has no header");
   uint64_t begin = entry.header_offset + local_bytes + get<uint16_t>(header, 26) + get<uint16_t>(header, 28);
   if (begin > source_.size() || entry.compressed_size > source_.size() - begin)
-    damaged(name(), "entry '" + entry.name + "' lies outside the file");
+    damaged_zip(name(), "entry '" + entry.name + "' lies outside the file");
   return std::make_unique<EntryStream>(name(), entry, SourceStream(source_, begin, begin + entry.compressed_size));
 }
 

@@ -74,7 +74,7 @@ Tensor log_softmax(const Tensor& x) { return nn::log_softmax(x); }
 
 namespace {
 using Interface = Activation::Interface;
-const bool registered_names[] = {
+const bool activations_names[] = {
     register_named<Interface, linear>("linear"),     register_named<Interface, relu>("relu"),
     register_named<Interface, relu6>("relu6"),       register_named<Interface, leaky_relu>("leaky_relu"),
     register_named<Interface, elu>("elu"),           register_named<Interface, selu>("selu"),

@@ -116,8 +116,8 @@ namespace {
 
 /// What belongs to each output, by name or by position; `one` for all where a single one is given.
 template <class T>
-std::vector<std::optional<T>> spread(const OneOrMany<T>& given, const Nest& y_pred,
-                                     const std::vector<std::string>& names, const char* what) {
+std::vector<std::optional<T>> spread_losses(const OneOrMany<T>& given, const Nest& y_pred,
+                                            const std::vector<std::string>& names, const char* what) {
   std::vector<std::optional<T>> each(names.size());
   if (!given.names.empty()) {
     for (size_t i = 0; i < given.names.size(); ++i) {
@@ -142,8 +142,8 @@ std::vector<std::optional<T>> spread(const OneOrMany<T>& given, const Nest& y_pr
 
 void CompiledLosses::build(const Nest& y_pred) {
   names_ = names_of_outputs(y_pred, names_);
-  auto losses = spread(losses_, y_pred, names_, "loss");
-  auto weights = spread(weights_, y_pred, names_, "loss_weights");
+  auto losses = spread_losses(losses_, y_pred, names_, "loss");
+  auto weights = spread_losses(weights_, y_pred, names_, "loss_weights");
   for (size_t i = 0; i < names_.size(); ++i) {
     Output output{losses[i].value_or(Loss()), weights[i], {}};
     if (names_.size() > 1 && output.loss.defined()) output.mean = metrics::Mean({.name = names_[i] + "_loss"});

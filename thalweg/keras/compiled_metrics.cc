@@ -42,8 +42,8 @@ MetricChoice another(const MetricChoice& choice) {
 }
 
 /// The choices for each output.
-std::vector<std::vector<MetricChoice>> spread(const MetricChoices& given, const Nest& y_pred,
-                                              const std::vector<std::string>& names) {
+std::vector<std::vector<MetricChoice>> spread_metrics(const MetricChoices& given, const Nest& y_pred,
+                                                      const std::vector<std::string>& names) {
   std::vector<std::vector<MetricChoice>> each(names.size());
   if (!given.by_position.empty() && given.by_position.size() != names.size())
     throw ValueError("metrics: there are " + std::to_string(given.by_position.size()) + " lists for the model's " +
@@ -69,7 +69,7 @@ void CompiledMetrics::build(const Nest& y_true, const Nest& y_pred) {
   names_ = names_of_outputs(y_pred, names_);
   const std::vector<Tensor> predictions = y_pred.flatten();
   const std::vector<Nest> labels = per_output(y_true, y_pred, names_, "y");
-  auto plain = spread(metrics_, y_pred, names_), weighted = spread(weighted_, y_pred, names_);
+  auto plain = spread_metrics(metrics_, y_pred, names_), weighted = spread_metrics(weighted_, y_pred, names_);
   std::set<std::string> taken;
   for (size_t i = 0; i < names_.size(); ++i) {
     Output output;

@@ -70,7 +70,7 @@ struct RadialConstraintConstraint {
   }
 };
 
-const bool aliases[] = {
+const bool constraints_aliases[] = {
     register_alias("constraint", "max_norm", "MaxNorm"),
     register_alias("constraint", "maxnorm", "MaxNorm"),
     register_alias("constraint", "min_max_norm", "MinMaxNorm"),

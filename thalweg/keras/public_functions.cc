@@ -7,7 +7,7 @@
 namespace thalweg::keras {
 namespace {
 
-const FunctionDef* const functions[] = {
+const FunctionDef* const public_functions_functions[] = {
     &define_function<losses::mean_squared_error>(
         {"keras.losses.mean_squared_error", "keras.metrics.mean_squared_error", "keras.losses.mse", "keras.metrics.mse",
          "keras.losses.MSE", "keras.metrics.MSE"},

@@ -300,7 +300,7 @@ Tensor gelu(const Tensor& features, const GeluOptions& options) {
 Tensor math::softplus(const Tensor& features) { return apply1(Softplus, {features}); }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const activation_functions[] = {
     &define_function<nn::relu>({"nn.relu"}, {"features"}),
     &define_function<nn::relu6>({"nn.relu6"}, {"features"}),
     &define_function<Tensor(const Tensor&, const LeakyReluOptions&), nn::leaky_relu>({"nn.leaky_relu"}, {"features"}),

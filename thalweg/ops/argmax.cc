@@ -140,7 +140,7 @@ Tensor argmin(const Tensor& input, const ArgOptions& options) {
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const argmax_functions[] = {
     &define_function<Tensor(const Tensor&, const ArgOptions&), argmax>({"argmax", "math.argmax"}, {"input"}),
     &define_function<Tensor(const Tensor&, const ArgOptions&), argmin>({"argmin", "math.argmin"}, {"input"}),
 };

@@ -38,7 +38,6 @@ int rank_of(const InferCall& c, const std::string& data_format, bool volumes) {
   c.fail(std::string("data_format must be \"NHWC\" or \"NCHW\"") + (volumes ? ", \"NDHWC\" or \"NCDHW\"" : "") +
          ", got \"" + data_format + '"');
 }
-int channel_axis(const std::string& data_format, int rank) { return is_channels_first(data_format) ? 1 : rank - 1; }
 // The shape of input i, as far as it is known: images or volumes, whichever of the two the layout is named after.
 Shape norm_input(const InferCall& c, int i, const std::string& data_format, bool volumes) {
   int rank = rank_of(c, data_format, volumes);
@@ -346,7 +345,7 @@ struct FusedBatchNorm fused_batch_norm(const Tensor& x, const Tensor& scale, con
 }  // namespace nn
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const batch_norm_functions[] = {
     &define_function<nn::fused_batch_norm>({"compat.v1.nn.fused_batch_norm"}, {"x", "scale", "offset"}),
 };
 }  // namespace

@@ -3,6 +3,7 @@
 #include "thalweg/kernels/scalar_arithmetic.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/broadcasting.h"
+#include "thalweg/ops/conv_geometry.h"
 #include "thalweg/ops/elementwise.h"
 #include "thalweg/ops/function.h"
 #include "thalweg/ops/grad_call.h"
@@ -15,9 +16,6 @@ namespace {
 struct BiasAttrs {
   std::string data_format = "NHWC";
 };
-
-// The axis of the channels, from the front.
-int channel_axis(const std::string& data_format, int rank) { return data_format == "NCHW" ? 1 : rank - 1; }
 
 void check_format(const InferCall& c, const std::string& data_format) {
   if (data_format != "NHWC" && data_format != "NCHW")
@@ -135,7 +133,7 @@ Tensor nn::bias_add(const TensorLike& value, const TensorLike& bias, const BiasA
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const bias_functions[] = {
     &define_function<nn::bias_add>({"nn.bias_add"}, {"value", "bias"}),
 };
 }  // namespace

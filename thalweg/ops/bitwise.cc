@@ -94,7 +94,7 @@ Tensor invert(const Tensor& x) { return apply1(Invert, {x}); }
 }  // namespace bitwise
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const bitwise_functions[] = {
     &define_function<bitwise::bitwise_and>({"bitwise.bitwise_and"}, {"x", "y"}),
     &define_function<bitwise::bitwise_or>({"bitwise.bitwise_or"}, {"x", "y"}),
     &define_function<bitwise::bitwise_xor>({"bitwise.bitwise_xor"}, {"x", "y"}),

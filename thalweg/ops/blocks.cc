@@ -267,7 +267,7 @@ Tensor nn::depth_to_space(const TensorLike& input, int64_t block_size, const Dep
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const blocks_functions[] = {
     &define_function<space_to_batch_nd>({"space_to_batch_nd"}, {"input", "block_shape", "paddings"}),
     &define_function<space_to_batch>({"space_to_batch", "nn.space_to_batch"}, {"input", "block_shape", "paddings"}),
     &define_function<batch_to_space>({"batch_to_space"}, {"input", "block_shape", "crops"}),

@@ -223,7 +223,7 @@ Tensor broadcast_dynamic_shape(const TensorLike& shape_x, const TensorLike& shap
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const broadcasting_functions[] = {
     &define_function<broadcast_to>({"broadcast_to"}, {"input", "shape"}),
     &define_function<broadcast_dynamic_shape>({"broadcast_dynamic_shape"}, {"shape_x", "shape_y"}),
     &define_function<tile>({"tile"}, {"input", "multiples"}),

@@ -221,7 +221,7 @@ Tensor cast_with_warning(const TensorLike& x, DType dtype) {
   return cast(x, dtype);
 }
 
-const FunctionDef* const functions[] = {
+const FunctionDef* const casting_functions[] = {
     &define_function<cast_with_warning>({"cast", "dtypes.cast"}, {"x", "dtype"}),
     &define_function<saturate_cast>({"saturate_cast", "dtypes.saturate_cast"}, {"value", "dtype"}),
     &define_function<bitcast>({"bitcast"}, {"input", "type"}),

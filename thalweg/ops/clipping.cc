@@ -50,7 +50,7 @@ std::vector<Tensor> clip_all(const std::vector<Tensor>& t_list, const TensorLike
   return result.clipped;
 }
 
-const FunctionDef* const functions[] = {
+const FunctionDef* const clipping_functions[] = {
     &define_function<Tensor(const TensorLike&, const TensorLike&, const ClipByNormOptions&), clip_by_norm>(
         {"clip_by_norm"}, {"t", "clip_norm"}),
     &define_function<clip_all>({"clip_by_global_norm"}, {"t_list", "clip_norm"}),

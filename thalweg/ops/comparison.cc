@@ -153,7 +153,7 @@ Tensor math::approximate_equal(const TensorLike& x, const TensorLike& y, const A
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const comparison_functions[] = {
     &define_function<equal>({"equal", "math.equal"}, {"x", "y"}),
     &define_function<not_equal>({"not_equal", "math.not_equal"}, {"x", "y"}),
     &define_function<less>({"less", "math.less"}, {"x", "y"}),

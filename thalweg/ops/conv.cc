@@ -95,7 +95,7 @@ Tensor atrous_conv2d(const Tensor& value, const Tensor& filters, int64_t rate, c
 }  // namespace nn
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const conv_functions[] = {
     &define_function<Tensor(const Tensor&, const Tensor&, const nn::Conv1DOptions&), nn::conv1d>({"nn.conv1d"},
                                                                                                  {"input", "filters"}),
     &define_function<Tensor(const Tensor&, const Tensor&, const nn::ConvOptions&), nn::convolution>(

@@ -16,7 +16,7 @@ struct Conv2DAttrs {
   std::string data_format = "NHWC";
   std::vector<int64_t> dilations = {1, 1, 1, 1};
 };
-template <class Call> ConvRule rule(const Call& c) {
+template <class Call> ConvRule conv2d_rule(const Call& c) {
   const auto& a = c.template attrs<Conv2DAttrs>();
   return {2,
           Channels::grouped,
@@ -31,8 +31,8 @@ const Op& Conv2D = define_op({
     .signature = "input: T, filter: T -> output: T",
     .types = {{"T", float_types | types(int32)}},
     .attrs = attrs_of<Conv2DAttrs>(),
-    .infer = [](InferCall& c) { infer_conv(c, rule(c)); },
-    .kernel = {[](const KernelCall& c) { run_conv(c, rule(c)); }},
+    .infer = [](InferCall& c) { infer_conv(c, conv2d_rule(c)); },
+    .kernel = {[](const KernelCall& c) { run_conv(c, conv2d_rule(c)); }},
     .grad =
         [](GradCall& g) {
           const auto& a = g.attrs<Conv2DAttrs>();
@@ -49,8 +49,8 @@ const Op& Conv2DBackpropFilter = define_op({
     .signature = "input: T, filter_sizes: int32, out_backprop: T -> output: T",
     .types = {{"T", float_types}},
     .attrs = attrs_of<Conv2DAttrs>(),
-    .infer = [](InferCall& c) { infer_conv_filter_grad(c, rule(c)); },
-    .kernel = {[](const KernelCall& c) { run_conv_filter_grad(c, rule(c)); }},
+    .infer = [](InferCall& c) { infer_conv_filter_grad(c, conv2d_rule(c)); },
+    .kernel = {[](const KernelCall& c) { run_conv_filter_grad(c, conv2d_rule(c)); }},
     .grad =
         [](GradCall& g) {
           const auto& a = g.attrs<Conv2DAttrs>();
@@ -67,8 +67,8 @@ const Op& Conv2DBackpropInput = define_op({
     .signature = "input_sizes: int32, filter: T, out_backprop: T -> output: T",
     .types = {{"T", float_types | types(int32)}},
     .attrs = attrs_of<Conv2DAttrs>(),
-    .infer = [](InferCall& c) { infer_conv_input_grad(c, rule(c)); },
-    .kernel = {[](const KernelCall& c) { run_conv_input_grad(c, rule(c)); }},
+    .infer = [](InferCall& c) { infer_conv_input_grad(c, conv2d_rule(c)); },
+    .kernel = {[](const KernelCall& c) { run_conv_input_grad(c, conv2d_rule(c)); }},
     .grad =
         [](GradCall& g) {
           const auto& a = g.attrs<Conv2DAttrs>();
@@ -79,8 +79,8 @@ const Op& Conv2DBackpropInput = define_op({
     .grad_reads = reads::inputs<1, 2>,
 });
 
-Conv2DAttrs attrs_from(const Sizes& strides, const Padding& padding, const std::string& data_format,
-                       const Sizes& dilations) {
+Conv2DAttrs conv2d_attrs(const Sizes& strides, const Padding& padding, const std::string& data_format,
+                         const Sizes& dilations) {
   return {.strides = all_dimensions(strides, 2, data_format, "strides"),
           .padding = padding.name(),
           .explicit_paddings = padding.explicit_paddings(),
@@ -91,18 +91,18 @@ Conv2DAttrs attrs_from(const Sizes& strides, const Padding& padding, const std::
 }  // namespace
 
 Tensor nn::conv2d(const Tensor& input, const Tensor& filters, const Conv2DOptions& o) {
-  Conv2DAttrs attrs = attrs_from(o.strides, o.padding, o.data_format, o.dilations);
+  Conv2DAttrs attrs = conv2d_attrs(o.strides, o.padding, o.data_format, o.dilations);
   return with_one_batch(input, 4, [&](const Tensor& x) { return apply1(Conv2D, {x, filters}, attrs); });
 }
 
 Tensor nn::conv2d_transpose(const Tensor& input, const Tensor& filters, const TensorLike& output_shape,
                             const Conv2DTransposeOptions& o) {
   return apply1(Conv2DBackpropInput, {output_shape, filters, input},
-                attrs_from(o.strides, o.padding, o.data_format, o.dilations));
+                conv2d_attrs(o.strides, o.padding, o.data_format, o.dilations));
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const conv2d_functions[] = {
     &define_function<Tensor(const Tensor&, const Tensor&, const nn::Conv2DOptions&), nn::conv2d>({"nn.conv2d"},
                                                                                                  {"input", "filters"}),
     &define_function<Tensor(const Tensor&, const Tensor&, const TensorLike&, const nn::Conv2DTransposeOptions&),

@@ -15,7 +15,7 @@ struct Conv3DAttrs {
   std::string data_format = "NDHWC";
   std::vector<int64_t> dilations = {1, 1, 1, 1, 1};
 };
-template <class Call> ConvRule rule(const Call& c) {
+template <class Call> ConvRule conv3d_rule(const Call& c) {
   const auto& a = c.template attrs<Conv3DAttrs>();
   return {3, Channels::whole, {a.padding, a.data_format, a.strides, a.dilations}};
 }
@@ -28,8 +28,8 @@ const Op& Conv3D = define_op({
     .signature = "input: T, filter: T -> output: T",
     .types = {{"T", float_types}},
     .attrs = attrs_of<Conv3DAttrs>(),
-    .infer = [](InferCall& c) { infer_conv(c, rule(c)); },
-    .kernel = {[](const KernelCall& c) { run_conv(c, rule(c)); }},
+    .infer = [](InferCall& c) { infer_conv(c, conv3d_rule(c)); },
+    .kernel = {[](const KernelCall& c) { run_conv(c, conv3d_rule(c)); }},
     .grad =
         [](GradCall& g) {
           const auto& a = g.attrs<Conv3DAttrs>();
@@ -46,8 +46,8 @@ const Op& Conv3DBackpropFilterV2 = define_op({
     .signature = "input: T, filter_sizes: int32, out_backprop: T -> output: T",
     .types = {{"T", float_types}},
     .attrs = attrs_of<Conv3DAttrs>(),
-    .infer = [](InferCall& c) { infer_conv_filter_grad(c, rule(c)); },
-    .kernel = {[](const KernelCall& c) { run_conv_filter_grad(c, rule(c)); }},
+    .infer = [](InferCall& c) { infer_conv_filter_grad(c, conv3d_rule(c)); },
+    .kernel = {[](const KernelCall& c) { run_conv_filter_grad(c, conv3d_rule(c)); }},
     .grad =
         [](GradCall& g) {
           const auto& a = g.attrs<Conv3DAttrs>();
@@ -64,8 +64,8 @@ const Op& Conv3DBackpropInputV2 = define_op({
     .signature = "input_sizes: Tshape, filter: T, out_backprop: T -> output: T",
     .types = {{"T", float_types}, {"Tshape", index_types}},
     .attrs = attrs_of<Conv3DAttrs>(),
-    .infer = [](InferCall& c) { infer_conv_input_grad(c, rule(c)); },
-    .kernel = {[](const KernelCall& c) { run_conv_input_grad(c, rule(c)); }},
+    .infer = [](InferCall& c) { infer_conv_input_grad(c, conv3d_rule(c)); },
+    .kernel = {[](const KernelCall& c) { run_conv_input_grad(c, conv3d_rule(c)); }},
     .grad =
         [](GradCall& g) {
           const auto& a = g.attrs<Conv3DAttrs>();
@@ -76,8 +76,8 @@ const Op& Conv3DBackpropInputV2 = define_op({
     .grad_reads = reads::inputs<1, 2>,
 });
 
-Conv3DAttrs attrs_from(const Sizes& strides, const Padding& padding, const std::string& data_format,
-                       const Sizes& dilations) {
+Conv3DAttrs conv3d_attrs(const Sizes& strides, const Padding& padding, const std::string& data_format,
+                         const Sizes& dilations) {
   if (padding.is_explicit()) throw ValueError("padding of three dimensions of space must be \"SAME\" or \"VALID\"");
   return {all_dimensions(strides, 3, data_format, "strides"), padding.name(), data_format,
           all_dimensions(dilations, 3, data_format, "dilations")};
@@ -86,18 +86,18 @@ Conv3DAttrs attrs_from(const Sizes& strides, const Padding& padding, const std::
 }  // namespace
 
 Tensor nn::conv3d(const Tensor& input, const Tensor& filters, const Conv3DOptions& o) {
-  Conv3DAttrs attrs = attrs_from(o.strides, o.padding, o.data_format, o.dilations);
+  Conv3DAttrs attrs = conv3d_attrs(o.strides, o.padding, o.data_format, o.dilations);
   return with_one_batch(input, 5, [&](const Tensor& x) { return apply1(Conv3D, {x, filters}, attrs); });
 }
 
 Tensor nn::conv3d_transpose(const Tensor& input, const Tensor& filters, const TensorLike& output_shape,
                             const Conv3DTransposeOptions& o) {
   return apply1(Conv3DBackpropInputV2, {output_shape, filters, input},
-                attrs_from(o.strides, o.padding, o.data_format, o.dilations));
+                conv3d_attrs(o.strides, o.padding, o.data_format, o.dilations));
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const conv3d_functions[] = {
     &define_function<Tensor(const Tensor&, const Tensor&, const nn::Conv3DOptions&), nn::conv3d>({"nn.conv3d"},
                                                                                                  {"input", "filters"}),
     &define_function<Tensor(const Tensor&, const Tensor&, const TensorLike&, const nn::Conv3DTransposeOptions&),

@@ -16,7 +16,7 @@ struct DepthwiseAttrs {
   std::string data_format = "NHWC";
   std::vector<int64_t> dilations = {1, 1, 1, 1};
 };
-template <class Call> ConvRule rule(const Call& c) {
+template <class Call> ConvRule depthwise_rule(const Call& c) {
   const auto& a = c.template attrs<DepthwiseAttrs>();
   return {2,
           Channels::depthwise,
@@ -31,8 +31,8 @@ const Op& DepthwiseConv2dNative = define_op({
     .signature = "input: T, filter: T -> output: T",
     .types = {{"T", float_types}},
     .attrs = attrs_of<DepthwiseAttrs>(),
-    .infer = [](InferCall& c) { infer_conv(c, rule(c)); },
-    .kernel = {[](const KernelCall& c) { run_conv(c, rule(c)); }},
+    .infer = [](InferCall& c) { infer_conv(c, depthwise_rule(c)); },
+    .kernel = {[](const KernelCall& c) { run_conv(c, depthwise_rule(c)); }},
     .grad =
         [](GradCall& g) {
           const auto& a = g.attrs<DepthwiseAttrs>();
@@ -49,8 +49,8 @@ const Op& DepthwiseConv2dNativeBackpropFilter = define_op({
     .signature = "input: T, filter_sizes: int32, out_backprop: T -> output: T",
     .types = {{"T", float_types}},
     .attrs = attrs_of<DepthwiseAttrs>(),
-    .infer = [](InferCall& c) { infer_conv_filter_grad(c, rule(c)); },
-    .kernel = {[](const KernelCall& c) { run_conv_filter_grad(c, rule(c)); }},
+    .infer = [](InferCall& c) { infer_conv_filter_grad(c, depthwise_rule(c)); },
+    .kernel = {[](const KernelCall& c) { run_conv_filter_grad(c, depthwise_rule(c)); }},
     .grad =
         [](GradCall& g) {
           const auto& a = g.attrs<DepthwiseAttrs>();
@@ -67,8 +67,8 @@ const Op& DepthwiseConv2dNativeBackpropInput = define_op({
     .signature = "input_sizes: int32, filter: T, out_backprop: T -> output: T",
     .types = {{"T", float_types}},
     .attrs = attrs_of<DepthwiseAttrs>(),
-    .infer = [](InferCall& c) { infer_conv_input_grad(c, rule(c)); },
-    .kernel = {[](const KernelCall& c) { run_conv_input_grad(c, rule(c)); }},
+    .infer = [](InferCall& c) { infer_conv_input_grad(c, depthwise_rule(c)); },
+    .kernel = {[](const KernelCall& c) { run_conv_input_grad(c, depthwise_rule(c)); }},
     .grad =
         [](GradCall& g) {
           const auto& a = g.attrs<DepthwiseAttrs>();
@@ -102,7 +102,7 @@ Tensor nn::separable_conv2d(const Tensor& input, const Tensor& depthwise_filter,
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const conv_depthwise_functions[] = {
     &define_function<Tensor(const Tensor&, const Tensor&, const nn::ConvOptions&), nn::depthwise_conv2d>(
         {"nn.depthwise_conv2d"}, {"input", "filter"}),
     &define_function<Tensor(const Tensor&, const Tensor&, const Tensor&, const nn::ConvOptions&), nn::separable_conv2d>(

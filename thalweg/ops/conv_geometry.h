@@ -85,6 +85,10 @@ Shape sizes_input(const InferCall& c, int i, int rank);
 std::vector<int64_t> all_dimensions(const Sizes& sizes, int spatial, std::string_view data_format, const char* name);
 /// Whether channels follow the batch ("NCHW"); false for an empty name.
 bool is_channels_first(std::string_view data_format);
+/// The axis of the channels, from the front.
+inline int channel_axis(std::string_view data_format, int rank) {
+  return is_channels_first(data_format) ? 1 : rank - 1;
+}
 /// The name of the layout that has this many dimensions of space.
 std::string layout_name(int spatial, bool channels_first);
 /// A padding of one dimension of space as one of two, of which the first has length 1.

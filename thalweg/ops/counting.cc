@@ -250,7 +250,7 @@ Tensor math::confusion_matrix(const TensorLike& labels, const TensorLike& predic
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const counting_functions[] = {
     &define_function<Tensor(const TensorLike&, const TensorLike&, const HistogramFixedWidthOptions&),
                      histogram_fixed_width>({"histogram_fixed_width"}, {"values", "value_range"}),
     &define_function<Tensor(const TensorLike&, const TensorLike&, const HistogramFixedWidthOptions&),

@@ -400,7 +400,7 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor>& args, const MeshgridOpti
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const creation_functions[] = {
     &define_function<Tensor(const TensorLike&, const ConstantOptions&), constant>({"constant"}, {"value"}),
     &define_function<Tensor(const TensorLike&, const ConvertToTensorOptions&), convert_to_tensor>({"convert_to_tensor"},
                                                                                                   {"value"}),

@@ -56,7 +56,7 @@ const Op& Cross = define_op({
 Tensor linalg::cross(const TensorLike& a, const TensorLike& b) { return apply1(Cross, {a, b}); }
 
 namespace {
-const FunctionDef* const functions[] = {&define_function<linalg::cross>({"linalg.cross"}, {"a", "b"})};
+const FunctionDef* const cross_functions[] = {&define_function<linalg::cross>({"linalg.cross"}, {"a", "b"})};
 }  // namespace
 
 }  // namespace thalweg

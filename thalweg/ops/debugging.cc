@@ -322,7 +322,7 @@ DType assert_same_float_dtype(std::span<const Tensor> tensors, const SameFloatOp
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const debugging_functions[] = {
     &define_function<Assert>({"debugging.Assert"}, {"condition", "data"}),
     &define_function<void(const TensorLike&, const TensorLike&, const debugging::AssertOptions&), assert_equal>(
         {"debugging.assert_equal", "assert_equal"}, {"x", "y"}),

@@ -354,7 +354,7 @@ Tensor trace(const TensorLike& x) { return reduce_sum(diag_part(x), {.axis = -1}
 }  // namespace linalg
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const diagonals_functions[] = {
     &define_function<linalg::diag>({"linalg.diag"}, {"diagonal"}),
     &define_function<linalg::diag_part>({"linalg.diag_part"}, {"input"}),
     &define_function<linalg::set_diag>({"linalg.set_diag"}, {"input", "diagonal"}),

@@ -175,7 +175,7 @@ Tensor erosion2d(const Tensor& value, const Tensor& filters, const Dilation2DOpt
 }  // namespace nn
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const dilation_functions[] = {
     &define_function<nn::dilation2d>({"nn.dilation2d"}, {"input", "filters"}),
     &define_function<nn::erosion2d>({"nn.erosion2d"}, {"value", "filters"}),
 };

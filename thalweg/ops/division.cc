@@ -306,7 +306,7 @@ Tensor reciprocal_no_nan(const Tensor& x) { return divide_no_nan(ones_like(x), x
 }  // namespace math
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const division_functions[] = {
     &define_function<divide>({"divide", "math.divide"}, {"x", "y"}),
     &define_function<truediv>({"truediv", "math.truediv"}, {"x", "y"}),
     &define_function<floordiv>({"math.floordiv"}, {"x", "y"}),

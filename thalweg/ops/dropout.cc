@@ -95,7 +95,7 @@ Tensor stateless_dropout(const Tensor& x, const TensorLike& rate, const TensorLi
 }  // namespace experimental
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const dropout_functions[] = {
     &define_function<dropout>({"nn.dropout"}, {"x", "rate"}),
     &define_function<experimental::stateless_dropout>({"nn.experimental.stateless_dropout"}, {"x", "rate", "seed"}),
 };

@@ -21,10 +21,6 @@ struct EinsumAttrs {
   std::string equation = "";
 };
 
-bool holds(const Labels& labels, unsigned char label) {
-  return std::find(labels.begin(), labels.end(), label) != labels.end();
-}
-
 template <class Call> EinsumShapes resolve(const Call& c) {
   const std::string& text = c.template attrs<EinsumAttrs>().equation;
   if (c.num_inputs() > 2) c.fail("takes one or two inputs, got " + std::to_string(c.num_inputs()));
@@ -422,7 +418,7 @@ Tensor einsum_in_order(const std::string& equation, const std::vector<Tensor>& i
   return einsum(equation, inputs);
 }
 
-const FunctionDef* const functions[] = {
+const FunctionDef* const einsum_functions[] = {
     &define_function<einsum_in_order>({"einsum", "linalg.einsum"}, {"equation", "args"}),
     &define_function<tensordot>({"tensordot", "linalg.tensordot"}, {"a", "b", "axes"}),
 };

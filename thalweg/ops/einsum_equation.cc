@@ -24,10 +24,6 @@ std::string parse_term(std::string_view text, Labels& labels) {
   return "";
 }
 
-bool holds(const Labels& labels, unsigned char label) {
-  return std::find(labels.begin(), labels.end(), label) != labels.end();
-}
-
 // One label per dimension: the ellipsis takes what the letters leave.
 Labels expand(const Labels& labels, int broadcast_rank) {
   Labels all;

@@ -1,5 +1,6 @@
 // The equation of an Einsum: "...ij,jk->...ik".
 #pragma once
+#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,10 @@ namespace thalweg {
 using Labels = std::vector<unsigned char>;
 inline constexpr unsigned char ellipsis_label = '.';
 inline constexpr int first_broadcast_label = 128, num_labels = first_broadcast_label + Shape::max_rank;
+
+inline bool holds(const Labels& labels, unsigned char label) {
+  return std::find(labels.begin(), labels.end(), label) != labels.end();
+}
 
 /// The terms of an equation, with an ellipsis kept as one label.
 struct Equation {

@@ -341,7 +341,7 @@ Tensor ifftshift(const TensorLike& x, const FftShiftOptions& options) {
 }  // namespace signal
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const fft_functions[] = {
     &define_function<signal::fft>({"signal.fft"}, {"input"}),
     &define_function<signal::ifft>({"signal.ifft"}, {"input"}),
     &define_function<signal::fft2d>({"signal.fft2d"}, {"input"}),

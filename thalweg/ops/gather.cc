@@ -359,7 +359,7 @@ Tensor nn::embedding_lookup(const TensorLike& params, const TensorLike& ids, con
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const gather_functions[] = {
     &define_function<gather>({"gather"}, {"params", "indices"}),
     &define_function<Tensor(const TensorLike&, const TensorLike&, const GatherNdOptions&), gather_nd>(
         {"gather_nd"}, {"params", "indices"}),

@@ -133,7 +133,7 @@ bool get_log_device_placement() { return (detail::inspected & detail::inspect_de
 }  // namespace debugging
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const inspection_functions[] = {
     &define_function<debugging::enable_check_numerics>({"debugging.enable_check_numerics"}, {}),
     &define_function<debugging::disable_check_numerics>({"debugging.disable_check_numerics"}, {}),
     &define_function<debugging::set_log_device_placement>({"debugging.set_log_device_placement"}, {"enabled"}),

@@ -216,7 +216,7 @@ Tensor stack(const std::vector<Tensor>& values, const StackOptions& options) {
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const joining_functions[] = {
     &define_function<concat>({"concat"}, {"values", "axis"}),
     &define_function<Tensor(const std::vector<Tensor>&, const StackOptions&), stack>({"stack"}, {"values"}),
 };

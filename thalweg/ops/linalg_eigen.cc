@@ -225,7 +225,7 @@ Tensor logm(const TensorLike& input) { return apply1(MatrixLogarithm, {input}); 
 }  // namespace linalg
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const linalg_eigen_functions[] = {
     &define_function<linalg::eigh>({"linalg.eigh"}, {"tensor"}),
     &define_function<linalg::eigvalsh>({"linalg.eigvalsh"}, {"tensor"}),
     &define_function<linalg::eig>({"linalg.eig", "eig"}, {"tensor"}),

@@ -305,7 +305,7 @@ LuResult lu(const TensorLike& input, const LuOptions& options) {
 }  // namespace linalg
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const linalg_factor_functions[] = {
     &define_function<linalg::cholesky>({"linalg.cholesky"}, {"input"}),
     &define_function<linalg::cholesky_solve>({"linalg.cholesky_solve"}, {"chol", "rhs"}),
     &define_function<linalg::inv>({"linalg.inv"}, {"input"}),

@@ -122,7 +122,7 @@ Tensor lu_matrix_inverse(const Tensor& lower_upper, const Tensor& perm, const Lu
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const linalg_functions_functions[] = {
     &define_function<pinv>({"linalg.pinv"}, {"a"}),
     &define_function<matrix_rank>({"linalg.matrix_rank"}, {"a"}),
     &define_function<logdet>({"linalg.logdet"}, {"matrix"}),

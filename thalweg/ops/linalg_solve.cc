@@ -305,7 +305,7 @@ Tensor tridiagonal_matmul(const Tensor& diagonals, const Tensor& rhs, const Trid
 }  // namespace linalg
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const linalg_solve_functions[] = {
     &define_function<linalg::triangular_solve>({"linalg.triangular_solve"}, {"matrix", "rhs"}),
     &define_function<Tensor(const TensorLike&, const TensorLike&, const linalg::LstsqOptions&), linalg::lstsq>(
         {"linalg.lstsq"}, {"matrix", "rhs"}),

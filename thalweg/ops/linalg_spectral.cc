@@ -212,7 +212,7 @@ std::vector<Tensor> svd_list(const TensorLike& tensor, const linalg::SvdOptions&
   return options.compute_uv ? std::vector<Tensor>{f.s, f.u, f.v} : std::vector<Tensor>{f.s};
 }
 
-const FunctionDef* const functions[] = {
+const FunctionDef* const linalg_spectral_functions[] = {
     &define_function<linalg::qr>({"linalg.qr"}, {"input"}),
     &define_function<svd_list>({"linalg.svd"}, {"tensor"}),
 };

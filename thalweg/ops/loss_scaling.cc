@@ -49,7 +49,7 @@ Tensor scale_regularization_loss(const Tensor& regularization_loss) {
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const loss_scaling_functions[] = {
     &define_function<compute_average_loss>({"nn.compute_average_loss"}, {"per_example_loss"}),
     &define_function<scale_regularization_loss>({"nn.scale_regularization_loss"}, {"regularization_loss"}),
 };

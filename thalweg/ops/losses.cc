@@ -250,7 +250,7 @@ Tensor sparse_softmax_cross_entropy_with_logits(const TensorLike& labels, const 
 }  // namespace nn
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const losses_functions[] = {
     &define_function<Tensor(const Tensor&, const nn::SoftmaxOptions&), nn::softmax>({"nn.softmax", "math.softmax"},
                                                                                     {"logits"}),
     &define_function<Tensor(const Tensor&, const nn::SoftmaxOptions&), nn::log_softmax>(

@@ -88,7 +88,7 @@ Tensor log_poisson_loss(const Tensor& targets, const Tensor& log_input, const Lo
 }  // namespace nn
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const losses_elementwise_functions[] = {
     &define_function<nn::l2_loss>({"nn.l2_loss"}, {"t"}),
     &define_function<nn::sigmoid_cross_entropy_with_logits>({"nn.sigmoid_cross_entropy_with_logits"},
                                                             {"labels", "logits"}),

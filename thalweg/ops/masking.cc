@@ -61,7 +61,7 @@ Tensor repeat(const TensorLike& input, const TensorLike& repeats, const RepeatOp
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const masking_functions[] = {
     &define_function<Tensor(const Tensor&, const Tensor&, const BooleanMaskOptions&), boolean_mask>({"boolean_mask"},
                                                                                                     {"tensor", "mask"}),
     &define_function<Tensor(const TensorLike&, const TensorLike&, const RepeatOptions&), repeat>({"repeat"},

@@ -377,7 +377,7 @@ Tensor math::multiply_no_nan(const TensorLike& x, const TensorLike& y) { return 
 Tensor math::accumulate_n(const std::vector<Tensor>& inputs) { return apply_values(AddN, inputs, {}); }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const math_functions[] = {
     &define_function<add>({"add", "math.add"}, {"x", "y"}),
     &define_function<subtract>({"subtract", "math.subtract"}, {"x", "y"}),
     &define_function<multiply>({"multiply", "math.multiply"}, {"x", "y"}),

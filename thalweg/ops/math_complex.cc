@@ -155,7 +155,7 @@ Tensor complex_abs(const Tensor& x) { return apply1(ComplexAbs, {x}); }
 }  // namespace math
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const math_complex_functions[] = {
     &define_function<thalweg::complex>({"complex", "dtypes.complex"}, {"real", "imag"}),
     &define_function<math::real>({"math.real"}, {"input"}),
     &define_function<math::imag>({"math.imag"}, {"input"}),

@@ -48,7 +48,7 @@ Tensor is_strictly_increasing(const Tensor& x) { return in_order("is_strictly_in
 Tensor is_non_decreasing(const Tensor& x) { return in_order("is_non_decreasing", x, less_equal); }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const math_composed_functions[] = {
     &define_function<scalar_mul>({"scalar_mul", "math.scalar_mul"}, {"scalar", "x"}),
     &define_function<polyval>({"math.polyval"}, {"coeffs", "x"}),
     &define_function<lbeta>({"math.lbeta"}, {"x"}),

@@ -411,7 +411,7 @@ Tensor atan2(const TensorLike& y, const TensorLike& x) { return apply1(Atan2, {y
 Tensor math::log_sigmoid(const Tensor& x) { return -math::softplus(-x); }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const math_elementary_functions[] = {
     &define_function<thalweg::exp>({"exp", "math.exp"}, {"x"}),
     &define_function<thalweg::expm1>({"math.expm1"}, {"x"}),
     &define_function<thalweg::log>({"math.log"}, {"x"}),

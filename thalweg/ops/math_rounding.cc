@@ -151,7 +151,7 @@ Tensor math::is_nan(const Tensor& x) { return apply1(IsNan, {x}); }
 Tensor math::nextafter(const TensorLike& x1, const TensorLike& x2) { return apply1(NextAfter, {x1, x2}); }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const math_rounding_functions[] = {
     &define_function<thalweg::abs>({"abs", "math.abs"}, {"x"}),
     &define_function<thalweg::sign>({"sign", "math.sign"}, {"x"}),
     &define_function<thalweg::floor>({"floor", "math.floor"}, {"x"}),

@@ -269,7 +269,7 @@ Tensor betainc(const TensorLike& a, const TensorLike& b, const TensorLike& x) { 
 }  // namespace math
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const math_special_functions[] = {
     &define_function<math::erf>({"math.erf"}, {"x"}),
     &define_function<math::erfc>({"math.erfc"}, {"x"}),
     &define_function<math::erfinv>({"math.erfinv"}, {"x"}),

@@ -238,7 +238,7 @@ Tensor linalg::matvec(const TensorLike& a, const TensorLike& b, const MatVecOpti
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const matmul_functions[] = {
     &define_function<thalweg::matmul>({"matmul", "linalg.matmul"}, {"a", "b"}),
     &define_function<linalg::matvec>({"linalg.matvec"}, {"a", "b"}),
 };

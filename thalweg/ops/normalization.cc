@@ -188,7 +188,7 @@ Tensor local_response_normalization(const Tensor& input, const LocalResponseNorm
 }  // namespace nn
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const normalization_functions[] = {
     &define_function<nn::moments>({"nn.moments"}, {"x", "axes"}),
     &define_function<nn::weighted_moments>({"nn.weighted_moments"}, {"x", "axes", "frequency_weights"}),
     &define_function<nn::sufficient_statistics>({"nn.sufficient_statistics"}, {"x", "axes"}),

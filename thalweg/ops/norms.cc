@@ -116,7 +116,7 @@ Tensor math::l2_normalize(const TensorLike& x, const L2NormalizeOptions& options
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const norms_functions[] = {
     &define_function<Tensor(const TensorLike&, const NormOptions&), norm>({"norm", "linalg.norm"}, {"tensor"}),
     &define_function<linalg::NormalizeResult(const TensorLike&, const linalg::NormalizeOptions&), linalg::normalize>(
         {"linalg.normalize"}, {"tensor"}),

@@ -239,7 +239,7 @@ Tensor roll(const TensorLike& input, const TensorLike& shift, const TensorLike& 
 Tensor math::invert_permutation(const TensorLike& x) { return apply1(InvertPermutation, {x}); }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const ordering_functions[] = {
     &define_function<reverse>({"reverse"}, {"tensor", "axis"}),
     &define_function<reverse_sequence>({"reverse_sequence"}, {"input", "seq_lengths"}),
     &define_function<roll>({"roll"}, {"input", "shift", "axis"}),

@@ -182,7 +182,7 @@ Tensor dynamic_stitch(const std::vector<Tensor>& indices, const std::vector<Tens
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const partitioning_functions[] = {
     &define_function<dynamic_partition>({"dynamic_partition"}, {"data", "partitions", "num_partitions"}),
     &define_function<dynamic_stitch>({"dynamic_stitch"}, {"indices", "data"}),
 };

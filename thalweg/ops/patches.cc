@@ -126,7 +126,7 @@ Tensor image::extract_patches(const TensorLike& images, const std::vector<int64_
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const patches_functions[] = {
     &define_function<image::extract_patches>({"image.extract_patches"},
                                              {"images", "sizes", "strides", "rates", "padding"}),
 };

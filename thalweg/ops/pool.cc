@@ -123,7 +123,7 @@ Tensor pool(const Tensor& input, const std::vector<int64_t>& window_shape, const
 }  // namespace nn
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const pool_functions[] = {
     &define_function<Tensor(const Tensor&, const nn::AnyPoolOptions&), nn::max_pool>({"nn.max_pool"}, {"input"}),
     &define_function<Tensor(const Tensor&, const nn::Pool1DOptions&), nn::max_pool1d>({"nn.max_pool1d"}, {"input"}),
     &define_function<Tensor(const Tensor&, const nn::AnyPoolOptions&), nn::avg_pool>({"nn.avg_pool"}, {"input"}),

@@ -126,7 +126,7 @@ Tensor avg_pool3d(const Tensor& input, const Pool3DOptions& o) {
 }  // namespace nn
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const pool_average_functions[] = {
     &define_function<Tensor(const Tensor&, const nn::Pool2DOptions&), nn::avg_pool2d>({"nn.avg_pool2d"}, {"input"}),
     &define_function<Tensor(const Tensor&, const nn::Pool3DOptions&), nn::avg_pool3d>({"nn.avg_pool3d"}, {"input"}),
 };

@@ -385,7 +385,7 @@ struct MaxPoolWithArgmax max_pool_with_argmax(const Tensor& input, const ArgmaxP
 }  // namespace nn
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const pool_max_functions[] = {
     &define_function<Tensor(const Tensor&, const nn::Pool2DOptions&), nn::max_pool2d>({"nn.max_pool2d"}, {"input"}),
     &define_function<Tensor(const Tensor&, const nn::Pool3DOptions&), nn::max_pool3d>({"nn.max_pool3d"}, {"input"}),
     &define_function<nn::MaxPoolWithArgmax(const Tensor&, const nn::ArgmaxPoolOptions&), nn::max_pool_with_argmax>(

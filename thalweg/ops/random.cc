@@ -44,7 +44,6 @@ struct PoissonAttrs {
   DType dtype = DType::int64;
 };
 
-constexpr Traits stateful{.stateful = true, .not_differentiable = not_differentiable};
 constexpr TypeSet gamma_types = types(float16, float32, float64);
 constexpr TypeSet poisson_types = gamma_types | index_types;
 
@@ -327,7 +326,7 @@ Tensor poisson(const TensorLike& shape, const TensorLike& lam, const PoissonOpti
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const random_functions[] = {
     &define_function<set_or_drop_seed>({"random.set_seed"}, {"seed"}),
     &define_function<Tensor(const TensorLike&, const random::UniformOptions&), uniform>({"random.uniform"}, {"shape"}),
     &define_function<Tensor(const TensorLike&, const random::NormalOptions&), normal>({"random.normal"}, {"shape"}),

@@ -184,7 +184,7 @@ void set_global_generator(const Generator& generator) {
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const random_generator_functions[] = {
     &define_function<create_rng_state>({"random.create_rng_state", "random.experimental.create_rng_state"},
                                        {"seed", "alg"}),
 };

@@ -20,7 +20,6 @@ struct UnpredictableAttrs {
   DType dtype = DType::int64;
 };
 
-constexpr Traits stateful{.stateful = true, .not_differentiable = not_differentiable};
 constexpr int64_t state_size = 3, threefry_algorithm = 2;
 
 // Moves the state in input 0 past `count` elements and returns what it held before.

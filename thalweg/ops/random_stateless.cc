@@ -12,17 +12,15 @@
 namespace thalweg::random {
 namespace {
 
-struct RealAttrs {
+struct StatelessRealAttrs {
   DType dtype = DType::float32;
 };
-struct FullIntAttrs {
+struct StatelessIntAttrs {
   DType dtype = DType::uint64;
 };
-struct MultinomialAttrs {
+struct StatelessMultinomialAttrs {
   DType output_dtype = DType::int64;
 };
-
-constexpr Traits pure{.not_differentiable = not_differentiable};
 
 // The stream that a seed, input i, names.
 PhiloxState seed_stream(const KernelCall& c, int i) {
@@ -57,7 +55,7 @@ const Op& StatelessRandomUniform = define_op({
     .doc = "Real numbers, uniform in [0, 1), from a seed.",
     .signature = "shape: T, seed: Tseed -> output: dtype",
     .types = {{"T", index_types}, {"Tseed", index_types}, {"dtype", float_types}},
-    .attrs = attrs_of<RealAttrs>(),
+    .attrs = attrs_of<StatelessRealAttrs>(),
     .infer = infer_seeded,
     .kernel = {run_seeded<kernels::fill_uniform>},
     .traits = pure,
@@ -68,7 +66,7 @@ const Op& StatelessRandomNormal = define_op({
     .doc = "Normal numbers of mean 0 and deviation 1, from a seed.",
     .signature = "shape: T, seed: Tseed -> output: dtype",
     .types = {{"T", index_types}, {"Tseed", index_types}, {"dtype", float_types}},
-    .attrs = attrs_of<RealAttrs>(),
+    .attrs = attrs_of<StatelessRealAttrs>(),
     .infer = infer_seeded,
     .kernel = {run_seeded<kernels::fill_normal>},
     .traits = pure,
@@ -79,7 +77,7 @@ const Op& StatelessTruncatedNormal = define_op({
     .doc = "Normal numbers within two deviations, from a seed.",
     .signature = "shape: T, seed: Tseed -> output: dtype",
     .types = {{"T", index_types}, {"Tseed", index_types}, {"dtype", float_types}},
-    .attrs = attrs_of<RealAttrs>(),
+    .attrs = attrs_of<StatelessRealAttrs>(),
     .infer = infer_seeded,
     .kernel = {run_seeded<kernels::fill_truncated_normal>},
     .traits = pure,
@@ -90,7 +88,7 @@ const Op& StatelessRandomUniformFullInt = define_op({
     .doc = "Integers, uniform over all values of their type, from a seed.",
     .signature = "shape: T, seed: Tseed -> output: dtype",
     .types = {{"T", index_types}, {"Tseed", index_types}, {"dtype", drawn_int_types}},
-    .attrs = attrs_of<FullIntAttrs>(),
+    .attrs = attrs_of<StatelessIntAttrs>(),
     .infer = infer_seeded,
     .kernel = {run_seeded<kernels::fill_uniform_full_int>},
     .traits = pure,
@@ -121,7 +119,7 @@ const Op& StatelessMultinomial = define_op({
     .doc = "Draws classes by unnormalised log probabilities, row by row, from a seed.",
     .signature = "logits: T, num_samples: int32, seed: Tseed -> output: output_dtype",
     .types = {{"T", real_types}, {"Tseed", index_types}, {"output_dtype", index_types}},
-    .attrs = attrs_of<MultinomialAttrs>(),
+    .attrs = attrs_of<StatelessMultinomialAttrs>(),
     .infer =
         [](InferCall& c) {
           require_seed(c, 2);
@@ -138,7 +136,7 @@ const Op& StatelessRandomUniformV2 = define_op({
     .doc = "Real numbers, uniform in [0, 1), from a key and a counter.",
     .signature = "shape: Tshape, key: uint64, counter: uint64, alg: int32 -> output: dtype",
     .types = {{"Tshape", index_types}, {"dtype", float_types}},
-    .attrs = attrs_of<RealAttrs>(),
+    .attrs = attrs_of<StatelessRealAttrs>(),
     .infer = infer_keyed,
     .kernel = {run_keyed<kernels::fill_uniform>},
     .traits = pure,
@@ -149,7 +147,7 @@ const Op& StatelessRandomNormalV2 = define_op({
     .doc = "Normal numbers of mean 0 and deviation 1, from a key and a counter.",
     .signature = "shape: Tshape, key: uint64, counter: uint64, alg: int32 -> output: dtype",
     .types = {{"Tshape", index_types}, {"dtype", float_types}},
-    .attrs = attrs_of<RealAttrs>(),
+    .attrs = attrs_of<StatelessRealAttrs>(),
     .infer = infer_keyed,
     .kernel = {run_keyed<kernels::fill_normal>},
     .traits = pure,
@@ -160,7 +158,7 @@ const Op& StatelessTruncatedNormalV2 = define_op({
     .doc = "Normal numbers within two deviations, from a key and a counter.",
     .signature = "shape: Tshape, key: uint64, counter: uint64, alg: int32 -> output: dtype",
     .types = {{"Tshape", index_types}, {"dtype", float_types}},
-    .attrs = attrs_of<RealAttrs>(),
+    .attrs = attrs_of<StatelessRealAttrs>(),
     .infer = infer_keyed,
     .kernel = {run_keyed<kernels::fill_truncated_normal>},
     .traits = pure,
@@ -171,7 +169,7 @@ const Op& StatelessRandomUniformFullIntV2 = define_op({
     .doc = "Integers, uniform over all values of their type, from a key and a counter.",
     .signature = "shape: Tshape, key: uint64, counter: uint64, alg: int32 -> output: dtype",
     .types = {{"Tshape", index_types}, {"dtype", drawn_int_types}},
-    .attrs = attrs_of<FullIntAttrs>(),
+    .attrs = attrs_of<StatelessIntAttrs>(),
     .infer = infer_keyed,
     .kernel = {run_keyed<kernels::fill_uniform_full_int>},
     .traits = pure,
@@ -268,7 +266,7 @@ KeyCounter key_counter(const TensorLike& seed, const std::string& alg) {
 
 Tensor draw(const Op& op, const TensorLike& shape, const TensorLike& seed, const std::string& alg, DType dtype) {
   KeyCounter from = key_counter(seed, alg);
-  return apply1(op, {shape_tensor(shape), from.key, from.counter, from.alg}, RealAttrs{dtype});
+  return apply1(op, {shape_tensor(shape), from.key, from.counter, from.alg}, StatelessRealAttrs{dtype});
 }
 
 Tensor shifted_normal(const Op& op, const TensorLike& shape, const TensorLike& seed,
@@ -320,7 +318,7 @@ Tensor stateless_categorical(const Tensor& logits, const TensorLike& num_samples
   if (!index_types.has(dtype))
     throw ValueError("random.stateless_categorical: Argument `dtype` got invalid value " + std::string(name_of(dtype)) +
                      ". Accepted dtypes are " + to_string(index_types) + ".");
-  return apply1(StatelessMultinomial, {logits, num_samples, seed.own()}, MultinomialAttrs{dtype});
+  return apply1(StatelessMultinomial, {logits, num_samples, seed.own()}, StatelessMultinomialAttrs{dtype});
 }
 
 Tensor split(const TensorLike& seed, const SplitOptions& options) {
@@ -346,7 +344,7 @@ Tensor stateless_shuffle(const Tensor& value, const TensorLike& seed, const Algo
 }  // namespace experimental
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const random_stateless_functions[] = {
     &define_function<Tensor(const TensorLike&, const TensorLike&, const random::StatelessUniformOptions&),
                      stateless_uniform>({"random.stateless_uniform"}, {"shape", "seed"}),
     &define_function<Tensor(const TensorLike&, const TensorLike&, const random::StatelessNormalOptions&),

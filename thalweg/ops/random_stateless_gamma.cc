@@ -12,11 +12,10 @@
 namespace thalweg::random {
 namespace {
 
-struct PoissonAttrs {
+struct StatelessPoissonAttrs {
   DType dtype = DType::invalid;
 };
 
-constexpr Traits pure{.not_differentiable = not_differentiable};
 constexpr TypeSet gamma_types = types(float16, float32, float64);
 constexpr TypeSet poisson_types = gamma_types | index_types;
 
@@ -87,7 +86,7 @@ const Op& StatelessRandomPoisson = define_op({
     .doc = "Poisson distributed numbers, from a seed; `shape` ends with the shape of the rates.",
     .signature = "shape: T, seed: Tseed, lam: Rtype -> output: dtype",
     .types = {{"Rtype", poisson_types}, {"dtype", poisson_types}, {"T", index_types}, {"Tseed", index_types}},
-    .attrs = attrs_of<PoissonAttrs>(),
+    .attrs = attrs_of<StatelessPoissonAttrs>(),
     .infer =
         [](InferCall& c) {
           require_seed(c, 1);
@@ -115,11 +114,12 @@ Tensor stateless_gamma(const TensorLike& shape, const TensorLike& seed, const Te
 
 Tensor stateless_poisson(const TensorLike& shape, const TensorLike& seed, const TensorLike& lam,
                          const StatelessPoissonOptions& options) {
-  return apply1(StatelessRandomPoisson, {shape_tensor(shape), seed.own(), lam.own()}, PoissonAttrs{options.dtype});
+  return apply1(StatelessRandomPoisson, {shape_tensor(shape), seed.own(), lam.own()},
+                StatelessPoissonAttrs{options.dtype});
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const random_stateless_gamma_functions[] = {
     &define_function<stateless_gamma>({"random.stateless_gamma"}, {"shape", "seed", "alpha"}),
     &define_function<stateless_poisson>({"random.stateless_poisson"}, {"shape", "seed", "lam"}),
 };

@@ -10,6 +10,8 @@ namespace thalweg::random {
 
 inline constexpr const char* not_differentiable =
     "random numbers do not depend on the inputs in a way that has a derivative";
+inline constexpr Traits pure{.not_differentiable = not_differentiable};
+inline constexpr Traits stateful{.stateful = true, .not_differentiable = not_differentiable};
 inline constexpr TypeSet drawn_int_types = types(int32, int64, uint32, uint64);
 
 /// How a fill draws its elements: `kernels::fill_uniform` and its like.

@@ -205,7 +205,7 @@ Tensor sequence_mask(const TensorLike& lengths, const SequenceMaskOptions& optio
 
 namespace {
 constexpr Tensor (*range_of)(const TensorLike&, const RangeOptions&) = range;
-const FunctionDef* const functions[] = {
+const FunctionDef* const ranges_functions[] = {
     &define_function<range_of>({"range"}, {"start"}),
     &define_function<linspace>({"linspace"}, {"start", "stop", "num"}),
     &define_function<Tensor(const TensorLike&, const SequenceMaskOptions&), sequence_mask>({"sequence_mask"},

@@ -386,7 +386,7 @@ Tensor zero_fraction(const Tensor& value) {
 }  // namespace math
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const reduction_functions[] = {
     &define_function<Tensor(const Tensor&, const ReduceOptions&), reduce_sum>({"reduce_sum", "math.reduce_sum"},
                                                                               {"input_tensor"}),
     &define_function<Tensor(const Tensor&, const ReduceOptions&), reduce_mean>({"reduce_mean", "math.reduce_mean"},

@@ -166,7 +166,7 @@ Tensor math::cumulative_logsumexp(const Tensor& x, const ScanOptions& options) {
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const scan_functions[] = {
     &define_function<Tensor(const Tensor&, const ScanOptions&), cumsum>({"cumsum", "math.cumsum"}, {"x"}),
     &define_function<Tensor(const Tensor&, const ScanOptions&), math::cumprod>({"math.cumprod"}, {"x"}),
     &define_function<Tensor(const Tensor&, const ScanOptions&), math::cumulative_logsumexp>(

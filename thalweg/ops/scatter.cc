@@ -176,7 +176,7 @@ Tensor tensor_scatter_nd_max(const TensorLike& tensor, const TensorLike& indices
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const scatter_functions[] = {
     &define_function<scatter_nd>({"scatter_nd"}, {"indices", "updates", "shape"}),
     &define_function<tensor_scatter_nd_update>({"tensor_scatter_nd_update"}, {"tensor", "indices", "updates"}),
     &define_function<tensor_scatter_nd_add>({"tensor_scatter_nd_add"}, {"tensor", "indices", "updates"}),

@@ -207,7 +207,7 @@ Tensor segment_min(const TensorLike& data, const TensorLike& segment_ids) {
 
 namespace {
 using namespace math;
-const FunctionDef* const functions[] = {
+const FunctionDef* const segments_functions[] = {
     &define_function<segment_sum>({"math.segment_sum"}, {"data", "segment_ids"}),
     &define_function<segment_mean>({"math.segment_mean"}, {"data", "segment_ids"}),
     &define_function<segment_prod>({"math.segment_prod"}, {"data", "segment_ids"}),

@@ -252,7 +252,7 @@ Tensor where_or_select(const Tensor& condition, const WhereOptions& options) {
   if (options.x.given() != options.y.given()) throw ValueError("where: x and y must both be given, or neither");
   return options.x.given() ? where(condition, options.x.tensor(), options.y.tensor()) : where(condition);
 }
-const FunctionDef* const functions[] = {&define_function<where_or_select>({"where"}, {"condition"})};
+const FunctionDef* const selection_functions[] = {&define_function<where_or_select>({"where"}, {"condition"})};
 
 }  // namespace
 

@@ -335,7 +335,7 @@ Tensor size(const TensorLike& input, const ShapeOptions& options) {
 Tensor rank(const TensorLike& input) { return apply1(Rank, {input}); }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const shaping_functions[] = {
     &define_function<identity>({"identity"}, {"input"}),
     &define_function<identity_n>({"identity_n"}, {"input"}),
     &define_function<stop_gradient>({"stop_gradient"}, {"input"}),

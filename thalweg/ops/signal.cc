@@ -148,7 +148,7 @@ Tensor inverse_stft(const TensorLike& stfts, int64_t frame_length, int64_t frame
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const signal_functions[] = {
     &define_function<hann_window>({"signal.hann_window"}, {"window_length"}),
     &define_function<hamming_window>({"signal.hamming_window"}, {"window_length"}),
     &define_function<frame>({"signal.frame"}, {"signal", "frame_length", "frame_step"}),

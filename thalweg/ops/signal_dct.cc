@@ -19,14 +19,14 @@
 namespace thalweg::signal {
 namespace {
 
-constexpr int64_t longest = int64_t{1} << 30;
+constexpr int64_t longest_transform = int64_t{1} << 30;
 
 void check(const Tensor& x, const DctOptions& options, const char* name) {
   auto refuse = [&](const std::string& why) { throw ValueError(std::string(name) + ": " + why); };
   if (options.axis != -1)
     throw UnimplementedError(std::string(name) + ": axis must be -1, got " + std::to_string(options.axis) +
                              "; transpose the input first");
-  if (options.n && (*options.n < 1 || *options.n > longest))
+  if (options.n && (*options.n < 1 || *options.n > longest_transform))
     refuse("n must be positive and at most 2^30, got " + std::to_string(*options.n));
   if (options.type < 1 || options.type > 4) refuse("type must be 1, 2, 3 or 4, got " + std::to_string(options.type));
   if (!options.norm.empty() && options.norm != "ortho")
@@ -128,7 +128,7 @@ Tensor idct(const TensorLike& input, const DctOptions& options) {
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const signal_dct_functions[] = {
     &define_function<dct>({"signal.dct"}, {"input"}),
     &define_function<idct>({"signal.idct"}, {"input"}),
 };

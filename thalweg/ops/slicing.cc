@@ -297,7 +297,7 @@ Tensor tensor_strided_slice_update(const Tensor& input, const TensorLike& begin,
 
 namespace {
 constexpr Tensor (*slice_block)(const Tensor&, const TensorLike&, const TensorLike&) = slice;
-const FunctionDef* const functions[] = {
+const FunctionDef* const slicing_functions[] = {
     &define_function<slice_block>({"slice"}, {"input_", "begin", "size"}),
     &define_function<strided_slice>({"strided_slice"}, {"input_", "begin", "end"}),
     &define_function<tensor_strided_slice_update>({"tensor_strided_slice_update"}, {"input", "begin", "end", "value"}),

@@ -327,7 +327,7 @@ Tensor math::bucketize(const TensorLike& input, const std::vector<float>& bounda
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const sorting_functions[] = {
     &define_function<Tensor(const TensorLike&, const SortOptions&), sort>({"sort"}, {"values"}),
     &define_function<Tensor(const TensorLike&, const ArgsortOptions&), argsort>({"argsort"}, {"values"}),
     &define_function<Tensor(const TensorLike&, const TensorLike&, const SearchsortedOptions&), searchsorted>(

@@ -207,7 +207,7 @@ std::vector<Tensor> split(const Tensor& value, const TensorLike& num_or_size_spl
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const splitting_functions[] = {
     &define_function<std::vector<Tensor>(const Tensor&, const UnstackOptions&), unstack>({"unstack"}, {"value"}),
     &define_function<std::vector<Tensor>(const Tensor&, const TensorLike&, const SplitOptions&), split>(
         {"split"}, {"value", "num_or_size_splits"}),

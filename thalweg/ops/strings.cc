@@ -254,7 +254,7 @@ Tensor upper(const TensorLike& input, const EncodingOptions& options) {
 Tensor strip(const TensorLike& input) { return apply1(StringStrip, {input}); }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const strings_functions[] = {
     &define_function<Tensor(const std::vector<Tensor>&, const strings::JoinOptions&), join>({"strings.join"},
                                                                                             {"inputs"}),
     &define_function<Tensor(const TensorLike&, const TensorLike&, const TensorLike&, const strings::UnitOptions&),

@@ -193,7 +193,7 @@ Tensor decode_raw(const TensorLike& input_bytes, DType out_type, const DecodeRaw
 }  // namespace io
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const strings_bytes_functions[] = {
     &define_function<io::encode_base64>({"io.encode_base64"}, {"input"}),
     &define_function<io::decode_base64>({"io.decode_base64"}, {"input"}),
     &define_function<io::decode_raw>({"io.decode_raw"}, {"input_bytes", "out_type"}),

@@ -89,7 +89,7 @@ Tensor format(const std::string& template_, const std::vector<Tensor>& inputs, c
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const strings_format_functions[] = {
     &define_function<format>({"strings.format"}, {"template", "inputs"}),
 };
 }  // namespace

@@ -123,7 +123,7 @@ Tensor to_hash_bucket_strong(const TensorLike& input, int64_t num_buckets, const
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const strings_hash_functions[] = {
     &define_function<thalweg::fingerprint>({"fingerprint"}, {"data"}),
     &define_function<to_hash_bucket>({"strings.to_hash_bucket"}, {"input", "num_buckets"}),
     &define_function<to_hash_bucket_fast>({"strings.to_hash_bucket_fast"}, {"input", "num_buckets"}),

@@ -251,7 +251,7 @@ Tensor as_string(const TensorLike& input, const AsStringOptions& options) {
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const strings_number_functions[] = {
     &define_function<Tensor(const TensorLike&, const strings::ToNumberOptions&), to_number>({"strings.to_number"},
                                                                                             {"input"}),
     &define_function<Tensor(const TensorLike&, const strings::AsStringOptions&), as_string>(

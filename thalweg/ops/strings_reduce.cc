@@ -181,7 +181,7 @@ Tensor unsorted_segment_join(const TensorLike& inputs, const TensorLike& segment
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const strings_reduce_functions[] = {
     &define_function<Tensor(const TensorLike&, const strings::ReduceJoinOptions&), reduce_join>({"strings.reduce_join"},
                                                                                                 {"inputs"}),
     &define_function<Tensor(const TensorLike&, const TensorLike&, const TensorLike&, const strings::JoinOptions&),

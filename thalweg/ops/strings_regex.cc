@@ -146,7 +146,7 @@ Tensor regex_full_match(const TensorLike& input, const TensorLike& pattern) {
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const strings_regex_functions[] = {
     &define_function<regex_replace>({"strings.regex_replace"}, {"input", "pattern", "rewrite"}),
     &define_function<regex_full_match>({"strings.regex_full_match"}, {"input", "pattern"}),
 };

@@ -157,7 +157,7 @@ Tensor bytes_split(const TensorLike& input) {
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const strings_split_functions[] = {
     &define_function<Tensor(const TensorLike&, const strings::SplitOptions&), split>({"strings.split"}, {"input"}),
     &define_function<bytes_split>({"strings.bytes_split"}, {"input"}),
 };

@@ -95,9 +95,6 @@ const Op& TensorListPushBack = define_op({
     .grad_reads = reads::nothing,
 });
 
-struct ElementAttrs {
-  DType element_dtype = DType::invalid;
-};
 /// The shape of an element that was not set, as far as anything says it.
 template <class Call> Shape shape_of_unset(const Call& c, const TensorListResource& list, int element_shape) {
   Shape shape = merged(c, read_element_shape(c, element_shape), list.element_shape());

@@ -9,6 +9,10 @@
 
 namespace thalweg::lists {
 
+struct ElementAttrs {
+  DType element_dtype = DType::invalid;
+};
+
 /// The list behind one handle of an input.
 template <class Call> const TensorListResource& list_behind(const Call& c, const ResourceHandle& handle) {
   auto* list = dynamic_cast<const TensorListResource*>(handle.get());

@@ -111,9 +111,6 @@ const Op& TensorListFromTensor = define_op({
     .grad_reads = reads::nothing,
 });
 
-struct ElementAttrs {
-  DType element_dtype = DType::invalid;
-};
 const Op& TensorListGather = define_op({
     .name = "TensorListGather",
     .doc = "The elements that the indices name along a new first axis; zeros for those that are not set.",

@@ -132,7 +132,7 @@ Tensor linalg::matrix_transpose(const TensorLike& a, const MatrixTransposeOption
 Tensor linalg::adjoint(const TensorLike& matrix) { return matrix_transpose(matrix, {.conjugate = true}); }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const transposing_functions[] = {
     &define_function<Tensor(const TensorLike&, const TransposeOptions&), transpose>({"transpose"}, {"a"}),
     &define_function<linalg::matrix_transpose>({"linalg.matrix_transpose"}, {"a"}),
     &define_function<linalg::adjoint>({"linalg.adjoint"}, {"matrix"}),

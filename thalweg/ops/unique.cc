@@ -238,7 +238,7 @@ SetDiff setdiff1d(const TensorLike& x, const TensorLike& y, const SetDiffOptions
 }
 
 namespace {
-const FunctionDef* const functions[] = {
+const FunctionDef* const unique_functions[] = {
     &define_function<Unique(const TensorLike&, const UniqueOptions&), unique>({"unique"}, {"x"}),
     &define_function<UniqueWithCounts(const TensorLike&, const UniqueOptions&), unique_with_counts>(
         {"unique_with_counts"}, {"x"}),

@@ -189,7 +189,7 @@ Tensor unsorted_segment_sqrt_n(const TensorLike& data, const TensorLike& segment
 
 namespace {
 using namespace math;
-const FunctionDef* const functions[] = {
+const FunctionDef* const unsorted_segments_functions[] = {
     &define_function<unsorted_segment_sum>({"math.unsorted_segment_sum"}, {"data", "segment_ids", "num_segments"}),
     &define_function<unsorted_segment_prod>({"math.unsorted_segment_prod"}, {"data", "segment_ids", "num_segments"}),
     &define_function<unsorted_segment_max>({"math.unsorted_segment_max"}, {"data", "segment_ids", "num_segments"}),

@@ -22,12 +22,12 @@ struct FunctionPlan {
   std::unique_ptr<TensorArguments> kept;  // where all parameters are single tensors
 };
 
-struct PyFunction {
+struct PyPublicFunction {
   PyObject_HEAD vectorcallfunc call;
   const FunctionDef* def;
   FunctionPlan* plan;
 };
-PyTypeObject* function_type = nullptr;
+PyTypeObject* public_function_type = nullptr;
 
 std::string last_part(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
@@ -57,7 +57,7 @@ std::unique_ptr<FunctionPlan> make_plan(const FunctionDef& def) {
   return plan;
 }
 
-FunctionPlan& plan_of(PyFunction* self) {
+FunctionPlan& plan_of(PyPublicFunction* self) {
   if (!self->plan) self->plan = make_plan(*self->def).release();
   return *self->plan;
 }
@@ -75,7 +75,7 @@ std::string record_name(const FunctionDef& def) {
   return name;
 }
 
-PyObject* make_results(PyFunction* self, Results& results) {
+PyObject* make_results(PyPublicFunction* self, Results& results) {
   const FunctionDef& def = *self->def;
   switch (def.result) {
     case ResultKind::none:
@@ -132,7 +132,7 @@ bool read_argument(const FunctionDef& def, const FunctionPlan& plan, size_t i, P
   return false;
 }
 
-PyObject* run(PyFunction* self, PyObject* const* slots, Argument* arguments, Tensor* held) {
+PyObject* run(PyPublicFunction* self, PyObject* const* slots, Argument* arguments, Tensor* held) {
   const FunctionDef& def = *self->def;
   FunctionPlan& plan = *self->plan;
   bool heavy = false;
@@ -186,7 +186,7 @@ void bind_with_rest(const FunctionPlan& plan, PyObject* const* args, size_t flag
 
 PyObject* call_function(PyObject* callable, PyObject* const* args, size_t flags, PyObject* keywords) {
   return guarded([&] {
-    auto* self = reinterpret_cast<PyFunction*>(callable);
+    auto* self = reinterpret_cast<PyPublicFunction*>(callable);
     FunctionPlan& plan = plan_of(self);
     PyObject* slots[Parameters::most];
     nb::object rest;
@@ -214,7 +214,7 @@ void drop_function(PyObject* self) {
   Py_DECREF(type);
 }
 
-const FunctionDef& def_of(PyObject* self) { return *reinterpret_cast<PyFunction*>(self)->def; }
+const FunctionDef& def_of(PyObject* self) { return *reinterpret_cast<PyPublicFunction*>(self)->def; }
 
 // What docs, signatures and stubs are made of.
 nb::dict describe(const FunctionDef& def) {
@@ -238,16 +238,13 @@ nb::dict describe(const FunctionDef& def) {
   return d;
 }
 
-PyObject* text(const std::string& s) {
-  return PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size()));
-}
-PyObject* get_name(PyObject* self, void*) { return text(last_part(def_of(self).names[0])); }
+PyObject* get_name(PyObject* self, void*) { return unicode(last_part(def_of(self).names[0])); }
 // By its name: copies and pickles of a function are the function.
 PyObject* reduce(PyObject* self, PyObject*) { return get_name(self, nullptr); }
 PyObject* get_module(PyObject* self, void*) {
   const std::string& name = def_of(self).names[0];
   size_t dot = name.rfind('.');
-  return text(dot == std::string::npos ? "thalweg" : "thalweg." + name.substr(0, dot));
+  return unicode(dot == std::string::npos ? "thalweg" : "thalweg." + name.substr(0, dot));
 }
 PyObject* get_doc(PyObject* self, void*) {
   return guarded([&] { return checked(PyObject_CallOneArg(hook(Hook::docs), describe(def_of(self)).ptr())); });
@@ -258,9 +255,9 @@ PyObject* get_signature(PyObject* self, void*) {
 PyObject* get_description(PyObject* self, void*) {
   return guarded([&] { return describe(def_of(self)).release().ptr(); });
 }
-PyObject* show(PyObject* self) { return text("<function tf." + def_of(self).names[0] + ">"); }
+PyObject* show(PyObject* self) { return unicode("<function tf." + def_of(self).names[0] + ">"); }
 
-PyGetSetDef attributes[] = {
+PyGetSetDef public_function_attributes[] = {
     {"__name__", get_name, nullptr, "The function's name.", nullptr},
     {"__qualname__", get_name, nullptr, "The function's name.", nullptr},
     {"__module__", get_module, nullptr, "Where it is found.", nullptr},
@@ -273,14 +270,15 @@ PyGetSetDef attributes[] = {
 }  // namespace
 
 void define_function_calls(nb::module_& module) {
-  function_type = make_callable_type("thalweg.PublicFunction", sizeof(PyFunction), offsetof(PyFunction, call),
-                                     drop_function, show, attributes, reduce);
+  public_function_type =
+      make_callable_type("thalweg.PublicFunction", sizeof(PyPublicFunction), offsetof(PyPublicFunction, call),
+                         drop_function, show, public_function_attributes, reduce);
   module.def(
       "functions",
       [] {
         nb::dict functions;
         for (const FunctionDef* def : all_functions()) {
-          auto* object = PyObject_New(PyFunction, function_type);
+          auto* object = PyObject_New(PyPublicFunction, public_function_type);
           if (!object) throw nb::python_error();
           object->call = call_function;
           object->def = def;

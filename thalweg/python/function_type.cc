@@ -12,10 +12,10 @@ namespace {
 struct Ready {
   FunctionAttr body;  // null: nothing is ready
 };
-struct PyFunction {
+struct PyFunctionBase {
   PyObject_HEAD Ready ready;
 };
-PyTypeObject* function_type = nullptr;
+PyTypeObject* function_base_type = nullptr;
 PyObject* slow_name = nullptr;
 
 constexpr Py_ssize_t most_arguments = 8;
@@ -33,7 +33,7 @@ bool fits(const FunctionBody& body, PyObject* const* args, Py_ssize_t count, Ten
   return true;
 }
 
-PyObject* run(const FunctionAttr& body, std::span<const TensorRef> in, bool heavy) {
+PyObject* run_body(const FunctionAttr& body, std::span<const TensorRef> in, bool heavy) {
   TensorImpl* result = nullptr;
   const graph::Plan& plan = body->plan();
   if (heavy || plan.num_steps() > 4 || plan.calls_functions()) {
@@ -47,7 +47,7 @@ PyObject* run(const FunctionAttr& body, std::span<const TensorRef> in, bool heav
 
 PyObject* call(PyObject* self, PyObject* args, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
-    const FunctionAttr& body = reinterpret_cast<PyFunction*>(self)->ready.body;
+    const FunctionAttr& body = reinterpret_cast<PyFunctionBase*>(self)->ready.body;
     Py_ssize_t count = PyTuple_GET_SIZE(args);
     if (body && !keywords && count <= most_arguments && !thread_state.tracer && !thread_state.recorder &&
         !config::functions_run_eagerly()) {
@@ -56,7 +56,7 @@ PyObject* call(PyObject* self, PyObject* args, PyObject* keywords) {
         bool heavy = false;
         for (Py_ssize_t i = 0; i < count; ++i) heavy |= is_heavy(tensors[i]);
         FunctionAttr held = body;  // the call may make another one ready
-        return run(held, {reinterpret_cast<const TensorRef*>(tensors), static_cast<size_t>(count)}, heavy);
+        return run_body(held, {reinterpret_cast<const TensorRef*>(tensors), static_cast<size_t>(count)}, heavy);
       }
     }
     nb::object slow = owned(PyObject_GetAttr(self, slow_name));
@@ -66,12 +66,12 @@ PyObject* call(PyObject* self, PyObject* args, PyObject* keywords) {
 
 PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
   PyObject* self = type->tp_alloc(type, 0);
-  if (self) new (&reinterpret_cast<PyFunction*>(self)->ready) Ready;
+  if (self) new (&reinterpret_cast<PyFunctionBase*>(self)->ready) Ready;
   return self;
 }
 void drop(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
-  reinterpret_cast<PyFunction*>(self)->ready.~Ready();
+  reinterpret_cast<PyFunctionBase*>(self)->ready.~Ready();
   type->tp_free(self);
   Py_DECREF(type);
 }
@@ -79,15 +79,16 @@ void drop(PyObject* self) {
 }  // namespace
 
 void set_ready(PyObject* function, FunctionAttr body) {
-  reinterpret_cast<PyFunction*>(function)->ready.body = std::move(body);
+  reinterpret_cast<PyFunctionBase*>(function)->ready.body = std::move(body);
 }
 
 PyObject* make_function_type() {
   slow_name = checked(PyUnicode_InternFromString("_call"));
   PyType_Slot slots[] = {slot(Py_tp_call, call), slot(Py_tp_new, make), slot(Py_tp_dealloc, drop), {0, nullptr}};
-  PyType_Spec spec = {"thalweg.FunctionBase", sizeof(PyFunction), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
-  function_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)));
-  return reinterpret_cast<PyObject*>(function_type);
+  PyType_Spec spec = {"thalweg.FunctionBase", sizeof(PyFunctionBase), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                      slots};
+  function_base_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)));
+  return reinterpret_cast<PyObject*>(function_base_type);
 }
 
 }  // namespace thalweg::python

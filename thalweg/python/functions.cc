@@ -38,7 +38,7 @@ nb::list wrap_all(std::vector<Tensor> tensors) {
   return list;
 }
 
-nb::list call(const Body& self, nb::handle arguments) {
+nb::list call_body(const Body& self, nb::handle arguments) {
   std::vector<Tensor> held = tensors_of(arguments);
   std::vector<TensorRef> in(held.begin(), held.end());
   std::vector<Tensor> results;
@@ -169,7 +169,7 @@ void define_functions(nb::module_& module) {
                      for (const Tensor& handle : self.body->variables()) list.append(nb::steal(wrap_variable(handle)));
                      return list;
                    })
-      .def("call", call);
+      .def("call", call_body);
   nb::class_<Untraced>(module, "Untraced")
       .def(nb::init<>())
       .def("__enter__", &Untraced::enter)

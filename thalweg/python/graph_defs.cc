@@ -12,15 +12,13 @@
 namespace thalweg::python {
 namespace {
 
-using namespace proto;
-
 template <class M> void define_bytes(nb::class_<M>& type) {
   type.def("SerializeToString", [](const M& m) {
-    const std::string bytes = serialize(m);
+    const std::string bytes = proto::serialize(m);
     return nb::bytes(bytes.data(), bytes.size());
   });
-  type.def_static("FromString", [](const nb::bytes& bytes) { return parse<M>({bytes.c_str(), bytes.size()}); });
-  type.def("__eq__", [](const M& a, const M& b) { return serialize(a) == serialize(b); });
+  type.def_static("FromString", [](const nb::bytes& bytes) { return proto::parse<M>({bytes.c_str(), bytes.size()}); });
+  type.def("__eq__", [](const M& a, const M& b) { return proto::serialize(a) == proto::serialize(b); });
 }
 
 /// The member of an AttrValue that holds a T, or protobuf's default.
@@ -34,24 +32,25 @@ void define_messages(nb::module_& module) {
   attr.def_prop_ro("i", value_or_default<int64_t>)
       .def_prop_ro("f", value_or_default<float>)
       .def_prop_ro("b", value_or_default<bool>)
-      .def_prop_ro("type", [](const proto::AttrValue& a) { return static_cast<int>(value_or_default<TypeNumber>(a)); })
+      .def_prop_ro("type",
+                   [](const proto::AttrValue& a) { return static_cast<int>(value_or_default<proto::TypeNumber>(a)); })
       .def_prop_ro("s",
                    [](const proto::AttrValue& a) {
                      const auto text = value_or_default<std::string>(a);
                      return nb::bytes(text.data(), text.size());
                    })
-      .def_prop_ro("shape", value_or_default<TensorShapeProto>)
-      .def_prop_ro("tensor", [](const proto::AttrValue& a) { return *value_or_default<Boxed<TensorProto>>(a); });
+      .def_prop_ro("shape", value_or_default<proto::TensorShapeProto>)
+      .def_prop_ro("tensor", [](const proto::AttrValue& a) { return *value_or_default<Boxed<proto::TensorProto>>(a); });
   define_bytes(attr);
-  nb::class_<NodeDef> node(module, "NodeDef");
-  node.def_ro("name", &NodeDef::name)
-      .def_ro("op", &NodeDef::op)
-      .def_ro("device", &NodeDef::device)
+  nb::class_<proto::NodeDef> node(module, "NodeDef");
+  node.def_ro("name", &proto::NodeDef::name)
+      .def_ro("op", &proto::NodeDef::op)
+      .def_ro("device", &proto::NodeDef::device)
       .def_prop_ro(
-          "input", [](const NodeDef& n) { return std::vector(n.input); }, nb::rv_policy::move)
+          "input", [](const proto::NodeDef& n) { return std::vector(n.input); }, nb::rv_policy::move)
       .def_prop_ro(
-          "attr", [](const NodeDef& n) { return std::map(n.attr); }, nb::rv_policy::move)
-      .def("__repr__", [](const NodeDef& n) { return "<NodeDef '" + n.name + "' op=" + n.op + ">"; });
+          "attr", [](const proto::NodeDef& n) { return std::map(n.attr); }, nb::rv_policy::move)
+      .def("__repr__", [](const proto::NodeDef& n) { return "<NodeDef '" + n.name + "' op=" + n.op + ">"; });
   define_bytes(node);
   nb::class_<proto::OpDef::ArgDef>(module, "ArgDef")
       .def_ro("name", &proto::OpDef::ArgDef::name)
@@ -62,22 +61,22 @@ void define_messages(nb::module_& module) {
       .def_prop_ro(
           "input_arg", [](const proto::OpDef& o) { return std::vector(o.input_arg); }, nb::rv_policy::move)
       .def_prop_ro("output_arg", [](const proto::OpDef& o) { return std::vector(o.output_arg); }, nb::rv_policy::move);
-  nb::class_<FunctionDef> function(module, "FunctionDef");
-  function.def_ro("signature", &FunctionDef::signature)
+  nb::class_<proto::FunctionDef> function(module, "FunctionDef");
+  function.def_ro("signature", &proto::FunctionDef::signature)
       .def_prop_ro(
-          "node_def", [](const FunctionDef& f) { return std::vector(f.node_def); }, nb::rv_policy::move)
-      .def_prop_ro("ret", [](const FunctionDef& f) { return std::map(f.ret); }, nb::rv_policy::move);
+          "node_def", [](const proto::FunctionDef& f) { return std::vector(f.node_def); }, nb::rv_policy::move)
+      .def_prop_ro("ret", [](const proto::FunctionDef& f) { return std::map(f.ret); }, nb::rv_policy::move);
   define_bytes(function);
-  nb::class_<FunctionDefLibrary>(module, "FunctionDefLibrary")
+  nb::class_<proto::FunctionDefLibrary>(module, "FunctionDefLibrary")
       .def_prop_ro(
-          "function", [](const FunctionDefLibrary& l) { return std::vector(l.function); }, nb::rv_policy::move);
-  nb::class_<GraphDef> graph(module, "GraphDef");
+          "function", [](const proto::FunctionDefLibrary& l) { return std::vector(l.function); }, nb::rv_policy::move);
+  nb::class_<proto::GraphDef> graph(module, "GraphDef");
   graph.def(nb::init<>())
       .def_prop_ro(
-          "node", [](const GraphDef& g) { return std::vector(g.node); }, nb::rv_policy::move)
-      .def_prop_ro("library", [](const GraphDef& g) { return g.library.value_or(FunctionDefLibrary()); })
-      .def("ParseFromString", [](GraphDef& g, const nb::bytes& bytes) {
-        g = parse<GraphDef>({bytes.c_str(), bytes.size()});
+          "node", [](const proto::GraphDef& g) { return std::vector(g.node); }, nb::rv_policy::move)
+      .def_prop_ro("library", [](const proto::GraphDef& g) { return g.library.value_or(proto::FunctionDefLibrary()); })
+      .def("ParseFromString", [](proto::GraphDef& g, const nb::bytes& bytes) {
+        g = proto::parse<proto::GraphDef>({bytes.c_str(), bytes.size()});
         return bytes.size();
       });
   define_bytes(graph);
@@ -111,7 +110,8 @@ void define_graph_defs(nb::module_& module) {
       "function_from_graph_def",
       [](const nb::bytes& bytes, Names inputs, Names outputs) {
         io::ImportOptions options{.inputs = std::move(inputs), .outputs = std::move(outputs)};
-        return ConcreteFunction(io::from_graph_def(parse<GraphDef>({bytes.c_str(), bytes.size()}), options));
+        return ConcreteFunction(
+            io::from_graph_def(proto::parse<proto::GraphDef>({bytes.c_str(), bytes.size()}), options));
       },
       nb::arg("bytes"), nb::arg("inputs") = nb::none(), nb::arg("outputs") = nb::none());
 }

@@ -21,9 +21,9 @@ using keras::Model;
 Model model_of(Core& core) { return Model(as_interface<LayerInterface>(core)); }
 
 /// A dict of options, each None or a value.
-class Options {
+class GivenOptions {
  public:
-  explicit Options(nb::handle dict) : dict_(nb::borrow<nb::dict>(dict)) {}
+  explicit GivenOptions(nb::handle dict) : dict_(nb::borrow<nb::dict>(dict)) {}
   nb::object operator[](const char* name) const {
     PyObject* found = PyDict_GetItemString(dict_.ptr(), name);
     return found ? nb::borrow(found) : nb::object(nb::none());
@@ -205,7 +205,7 @@ void define_keras_models(nb::module_& module) {
     return engine(keras::make_object("layer", class_name, to_value(config)));
   });
   define(module, "summary", [](Core& core, nb::handle given) {
-    Options options(given);
+    GivenOptions options(given);
     keras::SummaryOptions how;
     options.read("line_length", how.line_length);
     if (nb::object positions = options["positions"]; !positions.is_none())
@@ -216,7 +216,7 @@ void define_keras_models(nb::module_& module) {
     return keras::summary_text(model_of(core), how);
   });
   define(module, "plot_model", [](Core& core, nb::handle given, bool write) {
-    Options options(given);
+    GivenOptions options(given);
     keras::utils::PlotModelOptions how;
     auto flag = [&](const char* name) { return Flag(PyObject_IsTrue(options[name].ptr()) == 1); };
     if (nb::object file = options["to_file"]; !file.is_none()) how.to_file = text_of(file);
@@ -232,7 +232,7 @@ void define_keras_models(nb::module_& module) {
     return write ? keras::utils::plot_model(model_of(core), how) : keras::utils::model_to_dot(model_of(core), how);
   });
   define(module, "compile", [](Core& core, nb::handle given) {
-    Options options(given);
+    GivenOptions options(given);
     keras::CompileOptions how;
     if (nb::object optimizer = options["optimizer"]; !optimizer.is_none())
       how.optimizer = keras::Optimizer(to_handle<keras::Handle<keras::OptimizerInterface>>(optimizer).pointer());
@@ -266,7 +266,7 @@ void define_keras_models(nb::module_& module) {
     auto layer = as_interface<LayerInterface>(core);
     return layer->training && layer->training->stop;
   });
-  auto fit_options = [](const Options& options) {
+  auto fit_options = [](const GivenOptions& options) {
     keras::FitOptions how;
     options.read("epochs", how.epochs);
     options.read("batch_size", how.batch_size);
@@ -294,7 +294,7 @@ void define_keras_models(nb::module_& module) {
     return how;
   };
   define(module, "fit", [fit_options](Core& core, nb::handle x, nb::handle y, nb::handle given) {
-    keras::FitOptions how = fit_options(Options(given));
+    keras::FitOptions how = fit_options(GivenOptions(given));
     Model model = model_of(core);
     Nest inputs = to_nest(x), labels = to_nest(y);
     keras::History history;
@@ -306,7 +306,7 @@ void define_keras_models(nb::module_& module) {
   });
   define(module, "fit_history", [](Core& core) { return from_history(model_of(core).history()); });
   define(module, "fit_batches", [fit_options](Core& core, nb::handle start, int64_t steps, nb::handle given) {
-    keras::FitOptions how = fit_options(Options(given));
+    keras::FitOptions how = fit_options(GivenOptions(given));
     Model model = model_of(core);
     Batches batches = to_batches(start, steps);
     keras::History history;
@@ -316,7 +316,7 @@ void define_keras_models(nb::module_& module) {
     }
     return from_history(history);
   });
-  auto evaluate_options = [](const Options& options) {
+  auto evaluate_options = [](const GivenOptions& options) {
     keras::EvaluateOptions how;
     options.read("batch_size", how.batch_size);
     options.read("verbose", how.verbose);
@@ -326,7 +326,7 @@ void define_keras_models(nb::module_& module) {
     return how;
   };
   define(module, "evaluate", [evaluate_options](Core& core, nb::handle x, nb::handle y, nb::handle given) {
-    keras::EvaluateOptions how = evaluate_options(Options(given));
+    keras::EvaluateOptions how = evaluate_options(GivenOptions(given));
     Model model = model_of(core);
     Nest inputs = to_nest(x), labels = to_nest(y);
     keras::Logs logs;
@@ -337,7 +337,7 @@ void define_keras_models(nb::module_& module) {
     return from_logs(logs);
   });
   define(module, "evaluate_batches", [evaluate_options](Core& core, nb::handle start, int64_t steps, nb::handle given) {
-    keras::EvaluateOptions how = evaluate_options(Options(given));
+    keras::EvaluateOptions how = evaluate_options(GivenOptions(given));
     Model model = model_of(core);
     Batches batches = to_batches(start, steps);
     keras::Logs logs;
@@ -347,7 +347,7 @@ void define_keras_models(nb::module_& module) {
     }
     return from_logs(logs);
   });
-  auto predict_options = [](const Options& options) {
+  auto predict_options = [](const GivenOptions& options) {
     keras::PredictOptions how;
     options.read("batch_size", how.batch_size);
     options.read("verbose", how.verbose);
@@ -356,7 +356,7 @@ void define_keras_models(nb::module_& module) {
     return how;
   };
   define(module, "predict", [predict_options](Core& core, nb::handle x, nb::handle given) {
-    keras::PredictOptions how = predict_options(Options(given));
+    keras::PredictOptions how = predict_options(GivenOptions(given));
     Model model = model_of(core);
     Nest inputs = to_nest(x), outputs;
     {
@@ -366,7 +366,7 @@ void define_keras_models(nb::module_& module) {
     return from_nest(outputs);
   });
   define(module, "predict_batches", [predict_options](Core& core, nb::handle start, int64_t steps, nb::handle given) {
-    keras::PredictOptions how = predict_options(Options(given));
+    keras::PredictOptions how = predict_options(GivenOptions(given));
     Model model = model_of(core);
     Batches batches = to_batches(start, steps);
     Nest outputs;
@@ -376,7 +376,7 @@ void define_keras_models(nb::module_& module) {
     }
     return from_nest(outputs);
   });
-  auto batch_options = [](const Options& options) {
+  auto batch_options = [](const GivenOptions& options) {
     keras::BatchOptions how;
     how.sample_weight = to_nest(options["sample_weight"]);
     how.class_weight = to_class_weight(options["class_weight"]);
@@ -384,10 +384,10 @@ void define_keras_models(nb::module_& module) {
     return how;
   };
   define(module, "train_on_batch", [batch_options](Core& core, nb::handle x, nb::handle y, nb::handle given) {
-    return from_logs(model_of(core).train_on_batch(to_nest(x), to_nest(y), batch_options(Options(given))));
+    return from_logs(model_of(core).train_on_batch(to_nest(x), to_nest(y), batch_options(GivenOptions(given))));
   });
   define(module, "test_on_batch", [batch_options](Core& core, nb::handle x, nb::handle y, nb::handle given) {
-    return from_logs(model_of(core).test_on_batch(to_nest(x), to_nest(y), batch_options(Options(given))));
+    return from_logs(model_of(core).test_on_batch(to_nest(x), to_nest(y), batch_options(GivenOptions(given))));
   });
   define(module, "predict_on_batch",
          [](Core& core, nb::handle x) { return from_nest(model_of(core).predict_on_batch(to_nest(x))); });

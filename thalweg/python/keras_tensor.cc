@@ -12,17 +12,14 @@ namespace {
 using keras::functional::History;
 using keras::functional::history_of;
 
-PyObject* text(const std::string& s) {
-  return checked(PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size())));
-}
 PyObject* keras_str(PyObject* self) {
-  return guarded([&] { return text(keras::functional::tensor_str(tensor_of(self))); });
+  return guarded([&] { return unicode(keras::functional::tensor_str(tensor_of(self))); });
 }
 PyObject* keras_repr(PyObject* self) {
-  return guarded([&] { return text(keras::functional::tensor_repr(tensor_of(self))); });
+  return guarded([&] { return unicode(keras::functional::tensor_repr(tensor_of(self))); });
 }
 PyObject* get_name(PyObject* self, void*) {
-  return guarded([&] { return text(keras::functional::tensor_name(tensor_of(self))); });
+  return guarded([&] { return unicode(keras::functional::tensor_name(tensor_of(self))); });
 }
 
 constexpr const char* no_dispatch =
@@ -94,15 +91,14 @@ PyObject* get_type_spec(PyObject* self, void*) {
   });
 }
 
-constexpr int with_keywords = METH_FASTCALL | METH_KEYWORDS;
-PyMethodDef methods[] = {
+PyMethodDef keras_tensor_methods[] = {
     {"__array__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(refuse_array)), with_keywords,
      "Refused: there is no value."},
     {"set_shape", set_shape, METH_O, "Says what else is known of the shape."},
     {nullptr, nullptr, 0, nullptr},
 };
 char numpy_name[] = "numpy", graph_name[] = "graph", device_name[] = "device";
-PyGetSetDef attributes[] = {
+PyGetSetDef keras_tensor_attributes[] = {
     {"name", get_name, nullptr, "The op that gives it: `dense/Relu:0`.", nullptr},
     {"op", refuse_op, nullptr, "Refused: it belongs to no graph.", nullptr},
     {"type_spec", get_type_spec, nullptr, "Its shape and dtype, a TensorSpec.", nullptr},
@@ -127,8 +123,8 @@ void add_keras_slots(std::vector<PyType_Slot>& slots) {
                                 slot(Py_nb_int, refuse_number),
                                 slot(Py_nb_float, refuse_number),
                                 slot(Py_nb_index, refuse_number),
-                                slot(Py_tp_methods, methods),
-                                slot(Py_tp_getset, attributes),
+                                slot(Py_tp_methods, keras_tensor_methods),
+                                slot(Py_tp_getset, keras_tensor_attributes),
                             });
 }
 

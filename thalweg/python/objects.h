@@ -81,6 +81,12 @@ inline void checked(int result) {
   if (result < 0) throw nb::python_error();
 }
 inline nb::object owned(PyObject* result) { return nb::steal(checked(result)); }
+/// A new str; bytes that are no UTF-8 are shown as \xNN.
+inline PyObject* unicode(std::string_view text) {
+  return checked(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+}
+/// Of a method in a table: positional and named arguments.
+inline constexpr int with_keywords = METH_FASTCALL | METH_KEYWORDS;
 /// The text of a Python str.
 std::string text_of(nb::handle text);
 /// Python's repr, for messages; long ones are cut.

@@ -255,7 +255,7 @@ PyObject* get_description(PyObject* self, void*) {
 }
 PyObject* show(PyObject* self) { return PyUnicode_FromFormat("<op tf.raw_ops.%s>", op_of(self).name); }
 
-PyGetSetDef attributes[] = {
+PyGetSetDef op_attributes[] = {
     {"__name__", get_name, nullptr, "The op's name.", nullptr},
     {"__qualname__", get_name, nullptr, "The op's name.", nullptr},
     {"__module__", get_module, nullptr, "thalweg.raw_ops", nullptr},
@@ -268,7 +268,8 @@ PyGetSetDef attributes[] = {
 }  // namespace
 
 void define_op_calls(nb::module_& module) {
-  op_type = make_callable_type("thalweg.RawOp", sizeof(PyOp), offsetof(PyOp, call), drop_op, show, attributes, reduce);
+  op_type =
+      make_callable_type("thalweg.RawOp", sizeof(PyOp), offsetof(PyOp, call), drop_op, show, op_attributes, reduce);
   module.def(
       "raw_ops",
       [] {

@@ -7,10 +7,6 @@
 namespace thalweg::python {
 namespace {
 
-PyObject* text(const std::string& s) {
-  return checked(PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size())));
-}
-
 std::string name_of_symbol(const Tensor& t) {
   return graph::label_of(*t.impl()).name + ":" + std::to_string(graph::origin_of(*t.impl()).index);
 }
@@ -19,19 +15,19 @@ PyObject* symbol_str(PyObject* self) {
   return guarded([&] {
     const Tensor& t = tensor_of(self);
     std::string shape = t.shape().has_rank() ? ", shape=" + t.shape().str() : "";
-    return text("Tensor(\"" + name_of_symbol(t) + "\"" + shape + ", dtype=" + std::string(name_of(t.dtype())) + ")");
+    return unicode("Tensor(\"" + name_of_symbol(t) + "\"" + shape + ", dtype=" + std::string(name_of(t.dtype())) + ")");
   });
 }
 PyObject* symbol_repr(PyObject* self) {
   return guarded([&] {
     const Tensor& t = tensor_of(self);
-    return text("<tf.Tensor '" + name_of_symbol(t) + "' shape=" + t.shape().str() +
-                " dtype=" + std::string(name_of(t.dtype())) + ">");
+    return unicode("<tf.Tensor '" + name_of_symbol(t) + "' shape=" + t.shape().str() +
+                   " dtype=" + std::string(name_of(t.dtype())) + ">");
   });
 }
 
 PyObject* get_name(PyObject* self, void*) {
-  return guarded([&] { return text(name_of_symbol(tensor_of(self))); });
+  return guarded([&] { return unicode(name_of_symbol(tensor_of(self))); });
 }
 PyObject* get_value_index(PyObject* self, void*) {
   return guarded([&] { return checked(PyLong_FromLong(graph::origin_of(*tensor_of(self).impl()).index)); });
@@ -88,13 +84,12 @@ PyObject* refuse_numpy(PyObject*, void*) {  // an AttributeError: hasattr(x, "nu
   });
 }
 
-constexpr int with_keywords = METH_FASTCALL | METH_KEYWORDS;
-PyMethodDef methods[] = {
+PyMethodDef symbolic_tensor_methods[] = {
     {"__array__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(refuse_array)), with_keywords,
      "Refused: there is no value yet."},
     {nullptr, nullptr, 0, nullptr},
 };
-PyGetSetDef attributes[] = {
+PyGetSetDef symbolic_tensor_attributes[] = {
     {"name", get_name, nullptr, "The node and the number of the result: `MatMul:0`.", nullptr},
     {"op", get_op, nullptr, "The operation that makes it.", nullptr},
     {"numpy", refuse_numpy, nullptr, "Refused: there is no value yet.", nullptr},
@@ -113,8 +108,8 @@ void add_symbolic_slots(std::vector<PyType_Slot>& slots) {
                                 slot(Py_nb_int, refuse_number),
                                 slot(Py_nb_float, refuse_number),
                                 slot(Py_nb_index, refuse_number),
-                                slot(Py_tp_methods, methods),
-                                slot(Py_tp_getset, attributes),
+                                slot(Py_tp_methods, symbolic_tensor_methods),
+                                slot(Py_tp_getset, symbolic_tensor_attributes),
                             });
 }
 

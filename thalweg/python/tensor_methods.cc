@@ -11,10 +11,6 @@
 namespace thalweg::python {
 namespace {
 
-PyObject* text(const std::string& s) {
-  return checked(PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "backslashreplace"));
-}
-
 PyObject* get_dtype(PyObject* self, void*) {
   return guarded([&] { return wrap_dtype(tensor_of(self).dtype()); });
 }
@@ -23,7 +19,7 @@ PyObject* get_shape(PyObject* self, void*) {
 }
 PyObject* get_ndim(PyObject* self, void*) { return PyLong_FromLong(tensor_of(self).rank()); }
 PyObject* get_device(PyObject* self, void*) {
-  return guarded([&] { return text(tensor_of(self).device()); });
+  return guarded([&] { return unicode(tensor_of(self).device()); });
 }
 PyObject* get_priority(PyObject*, void*) { return PyLong_FromLong(100); }
 PyObject* get_false(PyObject*, void*) { Py_RETURN_FALSE; }
@@ -88,12 +84,12 @@ PyObject* format(PyObject* self, PyObject* spec) {
   return guarded([&]() -> PyObject* {
     const Tensor& t = tensor_of(self);
     if (PyUnicode_Check(spec) && PyUnicode_GET_LENGTH(spec) == 0) {
-      if (t.is_symbolic()) return text(t.str());
+      if (t.is_symbolic()) return unicode(t.str());
       // NumPy formats a scalar as the Python number of its value, with all the digits that float64 needs.
       if (t.rank() == 0 && (t.dtype() == float16 || t.dtype() == float32 || t.dtype() == complex64))
         return checked(PyObject_Str(owned(PyObject_CallMethod(owned(to_numpy(t)).ptr(), "item", nullptr)).ptr()));
-      return text(t.rank() == 0 ? scalar_str(t.dtype(), t.impl()->data)
-                                : format_values(t.dtype(), t.shape(), t.impl()->data, FormatStyle::str));
+      return unicode(t.rank() == 0 ? scalar_str(t.dtype(), t.impl()->data)
+                                   : format_values(t.dtype(), t.shape(), t.impl()->data, FormatStyle::str));
     }
     return checked(PyObject_Format(owned(to_numpy(t)).ptr(), spec));
   });
@@ -132,7 +128,6 @@ PyObject* refuse_eval(PyObject*, PyObject* const*, Py_ssize_t, PyObject*) {
 template <class F> PyCFunction c_function(F function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
-constexpr int with_keywords = METH_FASTCALL | METH_KEYWORDS;
 
 PyMethodDef value_methods[] = {
     {"numpy", numpy, METH_NOARGS,
@@ -142,7 +137,7 @@ PyMethodDef value_methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-PyMethodDef methods[] = {
+PyMethodDef tensor_methods[] = {
     {"cpu", cpu, METH_NOARGS, "The tensor on CPU:0."},
     {"gpu", c_function(gpu), METH_FASTCALL, "The tensor on a GPU."},
     {"get_shape", shape_method, METH_NOARGS, "The shape."},
@@ -186,7 +181,7 @@ PyObject* get_logits(PyObject* self, void*) {
   });
 }
 
-PyGetSetDef attributes[] = {
+PyGetSetDef tensor_attributes[] = {
     {"_keras_mask", get_mask, set_mask, "The mask that layers of Keras left on it, or None.", nullptr},
     {"_keras_logits", get_logits, nullptr, "What an activation of Keras made its probabilities from.", nullptr},
     {"dtype", get_dtype, nullptr, "The DType of the elements.", nullptr},
@@ -208,7 +203,7 @@ PyGetSetDef attributes[] = {
 void add_value_slots(std::vector<PyType_Slot>& slots) { slots.push_back(slot(Py_tp_methods, value_methods)); }
 
 void add_method_slots(std::vector<PyType_Slot>& slots) {
-  slots.insert(slots.end(), {slot(Py_tp_methods, methods), slot(Py_tp_getset, attributes)});
+  slots.insert(slots.end(), {slot(Py_tp_methods, tensor_methods), slot(Py_tp_getset, tensor_attributes)});
 }
 
 }  // namespace thalweg::python

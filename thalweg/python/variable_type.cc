@@ -49,10 +49,6 @@ PyObject* with_handle(PyTypeObject* type, PyObject* handle) {
   return made;
 }
 
-PyObject* text(const std::string& s) {
-  return checked(PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "backslashreplace"));
-}
-
 Py_hash_t refuse_hash(PyObject* self) {
   return guarded([&]() -> Py_hash_t {
     raise(PyExc_TypeError,
@@ -65,9 +61,9 @@ PyObject* show(PyObject* self) {
     const VariableResource& r = resource_of(self);
     std::string shown = "<tf.Variable '" + text_of(owned(PyObject_GetAttrString(self, "name"))) +
                         "' shape=" + r.shape().str() + " dtype=" + std::string(name_of(r.dtype()));
-    if (!r.is_initialized()) return text(shown + ", numpy=<unavailable>>");
+    if (!r.is_initialized()) return unicode(shown + ", numpy=<unavailable>>");
     std::string value = python::shown(r.read(), true);  // `<tf.Tensor: shape=(), dtype=float32, numpy=5.0>`
-    return text(shown + ", " + value.substr(value.find("numpy=")));
+    return unicode(shown + ", " + value.substr(value.find("numpy=")));
   });
 }
 
@@ -177,10 +173,10 @@ PyObject* get_shape(PyObject* self, void*) {
   return guarded([&] { return wrap_shape(resource_of(self).shape()); });
 }
 PyObject* get_shared_name(PyObject* self, void*) {
-  return guarded([&] { return text(resource_of(self).name()); });
+  return guarded([&] { return unicode(resource_of(self).name()); });
 }
 PyObject* get_device(PyObject* self, void*) {
-  return guarded([&] { return text(handle_of(self).device()); });
+  return guarded([&] { return unicode(handle_of(self).device()); });
 }
 PyObject* get_trainable(PyObject* self, void*) {
   return guarded([&] { return PyBool_FromLong(resource_of(self).trainable); });
@@ -200,9 +196,8 @@ PyObject* get_priority(PyObject*, void*) { return PyLong_FromLong(100); }
 template <class F> PyCFunction c_function(F function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
-constexpr int with_keywords = METH_FASTCALL | METH_KEYWORDS;
 
-PyMethodDef methods[] = {
+PyMethodDef variable_methods[] = {
     {"_create", c_function(create), METH_FASTCALL, nullptr},
     {"_unread", unread, METH_NOARGS, nullptr},
     {"assign", c_function(assign), with_keywords,
@@ -221,7 +216,7 @@ PyMethodDef methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-PyGetSetDef attributes[] = {
+PyGetSetDef variable_attributes[] = {
     {"handle", get_handle, nullptr, "The resource that ops on variables take.", nullptr},
     {"dtype", get_dtype, nullptr, "The DType of the value.", nullptr},
     {"shape", get_shape, nullptr, "The TensorShape that every value fits.", nullptr},
@@ -264,8 +259,8 @@ void make_variable_type() {
       slot(Py_tp_repr, show),
       slot(Py_mp_subscript, subscript_slot),
       slot(Py_tp_iter, iterate),
-      slot(Py_tp_methods, methods),
-      slot(Py_tp_getset, attributes),
+      slot(Py_tp_methods, variable_methods),
+      slot(Py_tp_getset, variable_attributes),
       slot(Py_tp_doc, const_cast<char*>("A value that changes, behind a handle; see tf.Variable.")),
   };
   add_variable_operator_slots(slots);

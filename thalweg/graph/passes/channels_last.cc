@@ -10,7 +10,7 @@ namespace {
 constexpr int rank = 4;
 constexpr int to_last[rank] = {0, 2, 3, 1}, to_first[rank] = {0, 3, 1, 2};
 
-struct Records {
+struct LayoutRecords {
   const Op* convolutions[2] = {find_op("Conv2D"), find_op("DepthwiseConv2dNative")};
   const Op* others[6] = {find_op("MaxPool"),        find_op("AvgPool"),          find_op("BiasAdd"),
                          find_op("FusedBatchNorm"), find_op("FusedBatchNormV2"), find_op("FusedBatchNormV3")};
@@ -51,9 +51,9 @@ bool is_channels_first(const Node& n) { return get_attr<std::string>(n, "data_fo
 
 class ChannelsLast {
  public:
-  ChannelsLast(const Graph& from, const Records& records) : from_(from), records_(records) {}
+  ChannelsLast(const Graph& from, const LayoutRecords& records) : from_(from), records_(records) {}
 
-  static bool concerns(const Graph& graph, const Records& records) {
+  static bool concerns(const Graph& graph, const LayoutRecords& records) {
     for (const Node& n : graph.nodes())
       if (is_one_of(n.op, records.convolutions) && is_channels_first(n)) return true;
     return false;
@@ -126,19 +126,19 @@ class ChannelsLast {
   }
 
   const Graph& from_;
-  const Records& records_;
+  const LayoutRecords& records_;
   Graph made_;
   std::map<const Node*, Node*> copies_;
   std::map<Value, Value> plain_, last_;  // values of the old graph in the new one, in either order
 };
 
-void run(Graph& graph) {
-  static const Records records;
+void run_channels_last(Graph& graph) {
+  static const LayoutRecords records;
   if (ChannelsLast::concerns(graph, records)) graph = ChannelsLast(graph, records).rewrite();
 }
 
 }  // namespace
 
-constinit const Pass channels_last{"channels_last", "layout_optimizer", true, run, true};
+constinit const Pass channels_last{"channels_last", "layout_optimizer", true, run_channels_last, true};
 
 }  // namespace thalweg::graph

@@ -87,7 +87,7 @@ Tensor value_of_dims(const Node& n) {
   return made;
 }
 
-void run(Graph& graph) {
+void run_fold_constants(Graph& graph) {
   static const Op& constant = *find_op("Const");
   std::vector<uint8_t> is_argument(graph.nodes().size());
   for (const Node* n : graph.arguments) is_argument[static_cast<size_t>(n->id)] = 1;
@@ -105,6 +105,6 @@ void run(Graph& graph) {
 
 }  // namespace
 
-constinit const Pass fold_constants{"fold_constants", "constant_folding", true, run};
+constinit const Pass fold_constants{"fold_constants", "constant_folding", true, run_fold_constants};
 
 }  // namespace thalweg::graph

@@ -7,7 +7,7 @@
 namespace thalweg::graph {
 namespace {
 
-struct Records {
+struct ContractionRecords {
   const Op *bias = find_op("BiasAdd"), *add = find_op("AddV2"), *old_add = find_op("Add");
   const Op* norms[3] = {find_op("FusedBatchNorm"), find_op("FusedBatchNormV2"), find_op("FusedBatchNormV3")};
 };
@@ -22,7 +22,8 @@ struct Following {
 
 class Contractions {
  public:
-  Contractions(Graph& graph, const Records& records) : graph_(graph), facts_(graph.nodes().size()), records_(records) {
+  Contractions(Graph& graph, const ContractionRecords& records)
+      : graph_(graph), facts_(graph.nodes().size()), records_(records) {
     int effects = 0;
     for (const Node& n : graph.nodes()) {
       facts(n).effects_before = effects;
@@ -164,16 +165,16 @@ class Contractions {
 
   Graph& graph_;
   std::vector<Facts> facts_;
-  const Records& records_;
+  const ContractionRecords& records_;
 };
 
-void run(Graph& graph) {
-  static const Records records;
+void run_fuse_contractions(Graph& graph) {
+  static const ContractionRecords records;
   Contractions(graph, records).run();
 }
 
 }  // namespace
 
-constinit const Pass fuse_contractions{"fuse_contractions", "remapping", true, run, true};
+constinit const Pass fuse_contractions{"fuse_contractions", "remapping", true, run_fuse_contractions, true};
 
 }  // namespace thalweg::graph

@@ -334,10 +334,10 @@ class Fusion {
   std::vector<Facts> facts_;
 };
 
-void run(Graph& graph) { Fusion(graph).run(); }
+void run_fuse_elementwise(Graph& graph) { Fusion(graph).run(); }
 
 }  // namespace
 
-constinit const Pass fuse_elementwise{"fuse_elementwise", "remapping", true, run, true};
+constinit const Pass fuse_elementwise{"fuse_elementwise", "remapping", true, run_fuse_elementwise, true};
 
 }  // namespace thalweg::graph

@@ -72,7 +72,7 @@ class Inliner {
 };
 
 // Nodes of a body come where the call was, so effects keep their order.
-void run(Graph& graph) {
+void run_inline_calls(Graph& graph) {
   bool has_calls = false;
   for (const Node& n : graph.nodes()) has_calls |= called_by(n) != nullptr;
   if (!has_calls) return;
@@ -84,6 +84,6 @@ void run(Graph& graph) {
 
 }  // namespace
 
-constinit const Pass inline_calls{"inline_calls", "function_optimization", true, run};
+constinit const Pass inline_calls{"inline_calls", "function_optimization", true, run_inline_calls};
 
 }  // namespace thalweg::graph

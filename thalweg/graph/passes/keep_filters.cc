@@ -7,7 +7,7 @@
 namespace thalweg::graph {
 namespace {
 
-void run(Graph& graph) {
+void run_keep_filters(Graph& graph) {
   for (Node& n : graph.nodes()) {
     if (!is_pure(n) || n.inputs.size() < 2 || !n.inputs[1].node->is_constant()) continue;
     const fused::Contraction* c = fused::find_contraction(*n.op);
@@ -21,6 +21,6 @@ void run(Graph& graph) {
 
 }  // namespace
 
-constinit const Pass keep_filters{"keep_filters", "layout_optimizer", true, run, true};
+constinit const Pass keep_filters{"keep_filters", "layout_optimizer", true, run_keep_filters, true};
 
 }  // namespace thalweg::graph

@@ -9,13 +9,13 @@
 namespace thalweg::graph {
 namespace {
 
-constexpr int64_t most_elements = 1 << 24;
+constexpr int64_t most_moved_elements = 1 << 24;
 
 bool is_moderate(const Spec& spec) {
   if (!spec.shape.is_fully_defined()) return false;
   int64_t elements = 1;
   for (int64_t d : spec.shape.dims())
-    if (__builtin_mul_overflow(elements, d, &elements) || elements > most_elements) return false;
+    if (__builtin_mul_overflow(elements, d, &elements) || elements > most_moved_elements) return false;
   return true;
 }
 
@@ -153,7 +153,7 @@ Node& append_loop(Graph& graph, const Node& loop, const Body& body, std::vector<
   return made;
 }
 
-void run(Graph& graph) {
+void run_loop_invariants(Graph& graph) {
   std::map<const Node*, std::unique_ptr<const Body>> bodies;
   for (const Node& n : graph.nodes()) {
     std::optional<Flow> flow = flow_of(n);
@@ -183,6 +183,6 @@ void run(Graph& graph) {
 
 }  // namespace
 
-constinit const Pass loop_invariants{"loop_invariants", "loop_optimization", true, run};
+constinit const Pass loop_invariants{"loop_invariants", "loop_optimization", true, run_loop_invariants};
 
 }  // namespace thalweg::graph

@@ -38,7 +38,7 @@ class Reads {
 };
 
 // Handles of one variable are one node: the tracer sees to that, and after calls are inlined they are merged here.
-void run(Graph& graph) {
+void run_merge_reads(Graph& graph) {
   Replacements replaced(graph);
   std::map<const void*, Node*> handles;
   Reads reads;
@@ -61,6 +61,6 @@ void run(Graph& graph) {
 
 }  // namespace
 
-constinit const Pass merge_reads{"merge_reads", "dependency_optimization", true, run};
+constinit const Pass merge_reads{"merge_reads", "dependency_optimization", true, run_merge_reads};
 
 }  // namespace thalweg::graph

@@ -7,9 +7,9 @@ namespace thalweg::graph {
 namespace {
 
 // Larger constants are rarely equal, and comparing them takes time.
-constexpr int64_t most_elements = 1024;
+constexpr int64_t most_compared_elements = 1024;
 
-bool is_small_constant(const Node& n) { return n.is_constant() && n.constant.size() <= most_elements; }
+bool is_small_constant(const Node& n) { return n.is_constant() && n.constant.size() <= most_compared_elements; }
 
 // Two operands may change places where that changes no bit: not in complex products, which round their parts in the
 // order they are given, and not in sums of many.
@@ -36,7 +36,7 @@ bool same_specs(const Node& a, const Node& b) {
                     [](const Spec& x, const Spec& y) { return x.dtype == y.dtype && x.shape == y.shape; });
 }
 
-void run(Graph& graph) {
+void run_merge_subexpressions(Graph& graph) {
   Replacements replaced(graph);
   std::vector<uint8_t> is_argument(graph.nodes().size());
   for (const Node* n : graph.arguments) is_argument[static_cast<size_t>(n->id)] = 1;
@@ -64,6 +64,7 @@ void run(Graph& graph) {
 
 }  // namespace
 
-constinit const Pass merge_subexpressions{"merge_subexpressions", "common_subgraph_elimination", true, run};
+constinit const Pass merge_subexpressions{"merge_subexpressions", "common_subgraph_elimination", true,
+                                          run_merge_subexpressions};
 
 }  // namespace thalweg::graph

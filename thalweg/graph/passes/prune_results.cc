@@ -170,7 +170,7 @@ class Pruner {
   std::map<std::pair<const FunctionBody*, std::pair<Mask, Mask>>, FunctionAttr> made_;
 };
 
-void run(Graph& graph) {
+void run_prune_results(Graph& graph) {
   Pruner pruner;
   if (pruner.finds_work(graph))
     graph = pruner.rewrite(graph, Mask(graph.results.size(), 1), Mask(graph.arguments.size(), 1));
@@ -179,6 +179,6 @@ void run(Graph& graph) {
 }  // namespace
 
 // A part of pruning, so the same option switches it.
-constinit const Pass prune_results{"prune_results", "disable_model_pruning", false, run};
+constinit const Pass prune_results{"prune_results", "disable_model_pruning", false, run_prune_results};
 
 }  // namespace thalweg::graph

@@ -8,7 +8,7 @@
 namespace thalweg::graph {
 namespace {
 
-struct Records {
+struct ArithmeticRecords {
   const Op* identity[5] = {find_op("Identity"), find_op("Snapshot"), find_op("StopGradient"),
                            find_op("PreventGradient"), find_op("IdentityN")};
   const Op* reshapes[3] = {find_op("Reshape"), find_op("BroadcastTo"), find_op("Squeeze")};
@@ -64,7 +64,7 @@ bool keeps_shape(const Node& n, Value x, Value other) {
 }
 
 // x * 1, 1 * x, x / 1, x - 0, x + -0: exact. For integers x + 0 as well.
-Value neutral(const Node& n, const Records& records) {
+Value neutral(const Node& n, const ArithmeticRecords& records) {
   if (n.inputs.size() != 2) return {};
   bool product = n.op == records.multiply, sum = n.op == records.add || n.op == records.old_add;
   bool quotient = n.op == records.divide || (n.op == records.old_divide && is_floating(n.results[0].dtype));
@@ -94,7 +94,7 @@ bool permutation_of(Value v, std::vector<int64_t>& axes) {
 }
 
 /// What a transpose, or two of them in a row, come to.
-Value transposed(Graph& graph, Node& n, const Records& records) {
+Value transposed(Graph& graph, Node& n, const ArithmeticRecords& records) {
   std::vector<int64_t> outer, inner;
   const Shape& shape = spec_of(n.inputs[0]).shape;
   if (!permutation_of(n.inputs[1], outer) || !shape.has_rank() || static_cast<size_t>(shape.rank()) != outer.size())
@@ -125,7 +125,7 @@ Value transposed(Graph& graph, Node& n, const Records& records) {
 }
 
 /// What stands for the only result of a node without running it, if anything does.
-Value simpler(Graph& graph, Node& n, const Records& records) {
+Value simpler(Graph& graph, Node& n, const ArithmeticRecords& records) {
   if (!is_pure(n) || n.results.size() != 1 || n.inputs.empty()) return {};
   Value x = n.inputs[0];
   const Spec &from = spec_of(x), &to = n.results[0];
@@ -140,8 +140,8 @@ Value simpler(Graph& graph, Node& n, const Records& records) {
   return neutral(n, records);
 }
 
-void run(Graph& graph) {
-  static const Records records;
+void run_simplify_arithmetic(Graph& graph) {
+  static const ArithmeticRecords records;
   Replacements replaced(graph);
   std::vector<Node*> nodes;
   for (Node& n : graph.nodes()) nodes.push_back(&n);  // constants may come in front on the way
@@ -154,6 +154,7 @@ void run(Graph& graph) {
 
 }  // namespace
 
-constinit const Pass simplify_arithmetic{"simplify_arithmetic", "arithmetic_optimization", true, run};
+constinit const Pass simplify_arithmetic{"simplify_arithmetic", "arithmetic_optimization", true,
+                                         run_simplify_arithmetic};
 
 }  // namespace thalweg::graph

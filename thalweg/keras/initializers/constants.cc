@@ -76,12 +76,12 @@ struct IdentityInitializer {
   }
 };
 
-const bool spellings[] = {register_spellings("Zeros"),
-                          register_spellings("Ones"),
-                          register_spellings("Constant"),
-                          register_spellings("Identity"),
-                          register_alias("initializer", "zero", "Zeros"),
-                          register_alias("initializer", "one", "Ones")};
+const bool constants_spellings[] = {register_spellings("Zeros"),
+                                    register_spellings("Ones"),
+                                    register_spellings("Constant"),
+                                    register_spellings("Identity"),
+                                    register_alias("initializer", "zero", "Zeros"),
+                                    register_alias("initializer", "one", "Ones")};
 
 }  // namespace
 

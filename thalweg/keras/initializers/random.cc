@@ -65,12 +65,12 @@ struct OrthogonalInitializer {
   }
 };
 
-const bool spellings[] = {register_spellings("RandomNormal"),
-                          register_spellings("TruncatedNormal"),
-                          register_spellings("RandomUniform"),
-                          register_spellings("Orthogonal"),
-                          register_alias("initializer", "normal", "RandomNormal"),
-                          register_alias("initializer", "uniform", "RandomUniform")};
+const bool random_spellings[] = {register_spellings("RandomNormal"),
+                                 register_spellings("TruncatedNormal"),
+                                 register_spellings("RandomUniform"),
+                                 register_spellings("Orthogonal"),
+                                 register_alias("initializer", "normal", "RandomNormal"),
+                                 register_alias("initializer", "uniform", "RandomUniform")};
 
 }  // namespace
 

@@ -102,10 +102,10 @@ struct LecunNormalInitializer {
   }
 };
 
-const bool spellings[] = {register_spellings("VarianceScaling"), register_spellings("GlorotUniform"),
-                          register_spellings("GlorotNormal"),    register_spellings("HeUniform"),
-                          register_spellings("HeNormal"),        register_spellings("LecunUniform"),
-                          register_spellings("LecunNormal")};
+const bool variance_scaling_spellings[] = {register_spellings("VarianceScaling"), register_spellings("GlorotUniform"),
+                                           register_spellings("GlorotNormal"),    register_spellings("HeUniform"),
+                                           register_spellings("HeNormal"),        register_spellings("LecunUniform"),
+                                           register_spellings("LecunNormal")};
 
 }  // namespace
 

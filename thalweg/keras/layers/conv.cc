@@ -75,7 +75,7 @@ template <int N> struct ConvLayer {
   }
 };
 
-const bool aliases[] = {
+const bool conv_aliases[] = {
     register_alias("layer", "Convolution1D", "Conv1D"),
     register_alias("layer", "Convolution2D", "Conv2D"),
     register_alias("layer", "Convolution3D", "Conv3D"),

@@ -96,7 +96,7 @@ template <int N> struct ConvTransposeLayer {
   }
 };
 
-const bool aliases[] = {
+const bool conv_transpose_aliases[] = {
     register_alias("layer", "Convolution1DTranspose", "Conv1DTranspose"),
     register_alias("layer", "Convolution2DTranspose", "Conv2DTranspose"),
     register_alias("layer", "Convolution3DTranspose", "Conv3DTranspose"),

@@ -11,7 +11,7 @@ struct ConvOptions {
   std::string data_format = {};   // left out: channels_last
   Sizes dilation_rate = 1;
   int64_t groups = 1;
-  Activation activation = {};
+  keras::Activation activation = {};
   Flag use_bias = true;
   Initializer kernel_initializer = "glorot_uniform";
   Initializer bias_initializer = "zeros";
@@ -35,7 +35,7 @@ struct ConvTransposeOptions {
   Sizes output_padding = {};      // left out: the shortest output that has this input
   std::string data_format = {};
   Sizes dilation_rate = 1;
-  Activation activation = {};
+  keras::Activation activation = {};
   Flag use_bias = true;
   Initializer kernel_initializer = "glorot_uniform";
   Initializer bias_initializer = "zeros";
@@ -58,7 +58,7 @@ struct Conv3DTransposeOptions {
   Sizes output_padding = {};
   std::string data_format = {};
   Sizes dilation_rate = 1;  // taken as Keras takes it, which leaves it without effect
-  Activation activation = {};
+  keras::Activation activation = {};
   Flag use_bias = true;
   Initializer kernel_initializer = "glorot_uniform";
   Initializer bias_initializer = "zeros";
@@ -80,7 +80,7 @@ struct DepthwiseConvOptions {
   int64_t depth_multiplier = 1;  // outputs for each channel
   std::string data_format = {};
   Sizes dilation_rate = 1;
-  Activation activation = {};
+  keras::Activation activation = {};
   Flag use_bias = true;
   Initializer depthwise_initializer = "glorot_uniform";
   Initializer bias_initializer = "zeros";
@@ -103,7 +103,7 @@ struct SeparableConvOptions {
   std::string data_format = {};
   Sizes dilation_rate = 1;
   int64_t depth_multiplier = 1;
-  Activation activation = {};
+  keras::Activation activation = {};
   Flag use_bias = true;
   Initializer depthwise_initializer = "glorot_uniform", pointwise_initializer = "glorot_uniform";
   Initializer bias_initializer = "zeros";
@@ -127,7 +127,7 @@ struct LocallyConnectedOptions {
   Sizes strides = 1;
   std::string padding = "valid";  // or "same", with implementations 2 and 3
   std::string data_format = {};
-  Activation activation = {};
+  keras::Activation activation = {};
   Flag use_bias = true;
   Initializer kernel_initializer = "glorot_uniform";
   Initializer bias_initializer = "zeros";

@@ -121,7 +121,7 @@ template <int N> struct SeparableConvLayer {
   }
 };
 
-const bool aliases[] = {
+const bool depthwise_aliases[] = {
     register_alias("layer", "SeparableConvolution1D", "SeparableConv1D"),
     register_alias("layer", "SeparableConvolution2D", "SeparableConv2D"),
 };

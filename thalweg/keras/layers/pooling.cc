@@ -85,7 +85,7 @@ template <int N, bool is_max> struct GlobalPoolingLayer {
   }
 };
 
-const bool aliases[] = {
+const bool pooling_aliases[] = {
     register_alias("layer", "MaxPool1D", "MaxPooling1D"),
     register_alias("layer", "MaxPool2D", "MaxPooling2D"),
     register_alias("layer", "MaxPool3D", "MaxPooling3D"),

@@ -87,7 +87,7 @@ struct PermuteLayer {
         throw ValueError(
             "Invalid permutation argument `dims` for Permute Layer. The set of indices in `dims` must be consecutive "
             "and start from 1. Received dims=" +
-            to_value(dims).json());
+            keras::to_value(dims).json());
   }
   InputSpec input_spec() const { return {.ndim = static_cast<int>(dims.size()) + 1}; }
   Tensor call(const Tensor& x) {

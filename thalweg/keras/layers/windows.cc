@@ -22,7 +22,7 @@ std::string in_small_letters(std::string text) {
 }  // namespace
 
 Sizes normalized(const Sizes& sizes, int n, const char* name, bool allows_zero) {
-  const Value given = to_value(sizes);
+  const Value given = keras::to_value(sizes);
   const std::string message = "The `" + std::string(name) + "` argument must be a tuple of " + std::to_string(n) +
                               " integers. Received: " + (given.is_none() ? "None" : given.json());
   std::vector<int64_t> all = sizes.axes();

@@ -53,7 +53,7 @@ void check_windows(const Shape& input, const Sizes& windows, const std::string& 
 /// Zeros before the first of the steps, as many as windows look back.
 Tensor pad_causally(const Tensor& x, int64_t window, int64_t dilation, const std::string& data_format);
 /// The bias, if there is one, then the activation, if there is one.
-Tensor finish(const Tensor& x, const Variable& bias, const Activation& activation, int spatial,
+Tensor finish(const Tensor& x, const Variable& bias, const keras::Activation& activation, int spatial,
               const std::string& data_format);
 
 /// What all convolutions check when they are made.

@@ -225,7 +225,7 @@ struct SparseCategoricalCrossentropyLoss {
   }
 };
 
-const bool registered_names[] = {
+const bool crossentropy_names[] = {
     register_named<LossInterface, binary_crossentropy>("binary_crossentropy"),
     register_alias("loss", "bce", "binary_crossentropy"),
     register_alias("loss", "BCE", "binary_crossentropy"),

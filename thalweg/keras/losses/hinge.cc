@@ -32,7 +32,7 @@ struct CategoricalHingeLoss {
   Tensor call(const Tensor& y_true, const Tensor& y_pred) { return categorical_hinge(y_true, y_pred); }
 };
 
-const bool registered_names[] = {
+const bool hinge_names[] = {
     register_named<LossInterface, hinge>("hinge"),
     register_named<LossInterface, squared_hinge>("squared_hinge"),
     register_named<LossInterface, categorical_hinge>("categorical_hinge"),

@@ -103,7 +103,7 @@ struct KLDivergenceLoss {
   Tensor call(const Tensor& y_true, const Tensor& y_pred) { return kl_divergence(y_true, y_pred); }
 };
 
-const bool registered_names[] = {
+const bool regression_names[] = {
     register_named<LossInterface, mean_squared_error>("mean_squared_error"),
     register_alias("loss", "mse", "mean_squared_error"),
     register_alias("loss", "MSE", "mean_squared_error"),

@@ -57,7 +57,7 @@ struct SparseTopKCategoricalAccuracyMetric {
   Tensor call(const Tensor& y_true, const Tensor& y_pred) { return sparse_top_k_matches(y_true, y_pred, options.k); }
 };
 
-const bool registered_names[] = {
+const bool accuracy_names[] = {
     register_named<MetricInterface, accuracy>("accuracy"),
     register_alias("metric", "acc", "accuracy"),
     register_alias("metric", "ACC", "accuracy"),

@@ -47,7 +47,7 @@ struct CategoricalHingeMetric {
   Tensor call(const Tensor& y_true, const Tensor& y_pred) { return categorical_hinge(y_true, y_pred); }
 };
 
-const bool registered_names[] = {
+const bool probabilistic_names[] = {
     register_named<MetricInterface, poisson>("poisson"),
     register_named<MetricInterface, kl_divergence>("kl_divergence"),
     register_alias("metric", "kullback_leibler_divergence", "kl_divergence"),

@@ -63,7 +63,7 @@ struct MeanRelativeErrorMetric {
   Tensor result() { return math::divide_no_nan(total.value(), count.value()); }
 };
 
-const bool registered_names[] = {
+const bool regression_names[] = {
     register_named<MetricInterface, mean_squared_error>("mean_squared_error"),
     register_alias("metric", "mse", "mean_squared_error"),
     register_alias("metric", "MSE", "mean_squared_error"),

@@ -25,8 +25,8 @@ struct AdadeltaOptimizer {
   }
 };
 
-const bool aliases[] = {register_alias("optimizer", "adadelta", "Adadelta"),
-                        register_alias("optimizer", "experimentaladadelta", "Adadelta")};
+const bool adadelta_aliases[] = {register_alias("optimizer", "adadelta", "Adadelta"),
+                                 register_alias("optimizer", "experimentaladadelta", "Adadelta")};
 
 }  // namespace
 

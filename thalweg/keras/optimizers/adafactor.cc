@@ -58,7 +58,7 @@ struct AdafactorOptimizer {
   }
 };
 
-const bool aliases[] = {register_alias("optimizer", "adafactor", "Adafactor")};
+const bool adafactor_aliases[] = {register_alias("optimizer", "adafactor", "Adafactor")};
 
 }  // namespace
 

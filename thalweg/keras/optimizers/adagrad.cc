@@ -33,8 +33,8 @@ struct AdagradOptimizer {
   }
 };
 
-const bool aliases[] = {register_alias("optimizer", "adagrad", "Adagrad"),
-                        register_alias("optimizer", "experimentaladagrad", "Adagrad")};
+const bool adagrad_aliases[] = {register_alias("optimizer", "adagrad", "Adagrad"),
+                                register_alias("optimizer", "experimentaladagrad", "Adagrad")};
 
 }  // namespace
 

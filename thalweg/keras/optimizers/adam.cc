@@ -62,9 +62,9 @@ struct AdamWOptimizer {
   }
 };
 
-const bool aliases[] = {register_alias("optimizer", "adam", "Adam"),
-                        register_alias("optimizer", "experimentaladam", "Adam"),
-                        register_alias("optimizer", "adamw", "AdamW")};
+const bool adam_aliases[] = {register_alias("optimizer", "adam", "Adam"),
+                             register_alias("optimizer", "experimentaladam", "Adam"),
+                             register_alias("optimizer", "adamw", "AdamW")};
 
 }  // namespace
 

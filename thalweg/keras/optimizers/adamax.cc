@@ -29,7 +29,7 @@ struct AdamaxOptimizer {
   }
 };
 
-const bool aliases[] = {register_alias("optimizer", "adamax", "Adamax")};
+const bool adamax_aliases[] = {register_alias("optimizer", "adamax", "Adamax")};
 
 }  // namespace
 

@@ -45,7 +45,7 @@ struct FtrlOptimizer {
   }
 };
 
-const bool aliases[] = {register_alias("optimizer", "ftrl", "Ftrl")};
+const bool ftrl_aliases[] = {register_alias("optimizer", "ftrl", "Ftrl")};
 
 }  // namespace
 

@@ -26,7 +26,7 @@ struct LionOptimizer {
   }
 };
 
-const bool aliases[] = {register_alias("optimizer", "lion", "Lion")};
+const bool lion_aliases[] = {register_alias("optimizer", "lion", "Lion")};
 
 }  // namespace
 

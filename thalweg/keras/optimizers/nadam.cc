@@ -79,7 +79,7 @@ struct NadamOptimizer {
   }
 };
 
-const bool aliases[] = {register_alias("optimizer", "nadam", "Nadam")};
+const bool nadam_aliases[] = {register_alias("optimizer", "nadam", "Nadam")};
 
 }  // namespace
 

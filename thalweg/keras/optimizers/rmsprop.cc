@@ -33,7 +33,7 @@ struct RMSpropOptimizer {
   }
 };
 
-const bool aliases[] = {register_alias("optimizer", "rmsprop", "RMSprop")};
+const bool rmsprop_aliases[] = {register_alias("optimizer", "rmsprop", "RMSprop")};
 
 }  // namespace
 

@@ -25,8 +25,8 @@ struct SGDOptimizer {
   }
 };
 
-const bool aliases[] = {register_alias("optimizer", "sgd", "SGD"),
-                        register_alias("optimizer", "experimentalsgd", "SGD")};
+const bool sgd_aliases[] = {register_alias("optimizer", "sgd", "SGD"),
+                            register_alias("optimizer", "experimentalsgd", "SGD")};
 
 }  // namespace
 
