@@ -19,15 +19,18 @@ struct Anything {
 template <class T, size_t... I> constexpr bool initialises(std::index_sequence<I...>) {
   return requires { T{(static_cast<void>(I), Anything{})...}; };
 }
+inline constexpr size_t most_members = 32;
 template <class T, size_t N = 0> constexpr size_t count_members() {
-  if constexpr (!initialises<T>(std::make_index_sequence<N + 1>{})) return N;
+  static_assert(std::is_aggregate_v<T>, "only a plain struct has members by name: no constructor, no private member");
+  if constexpr (!std::is_aggregate_v<T>) return 0;
+  else if constexpr (N > most_members || !initialises<T>(std::make_index_sequence<N + 1>{})) return N;
   else return count_members<T, N + 1>();
 }
 
 /// Pointers to the members of `t`, in order.
 template <class T> constexpr auto members(T& t) {
   constexpr size_t n = count_members<std::remove_const_t<T>>();
-  static_assert(n <= 32, "a reflected struct has at most 32 members");
+  static_assert(n <= most_members, "a reflected struct has at most 32 members");
   if constexpr (n == 0) {
     return std::tuple();
   } else if constexpr (n == 1) {

@@ -81,10 +81,10 @@ inline std::vector<Shape> to_sizes(const std::vector<int64_t>& sizes) {
   for (int64_t size : sizes) made.push_back(Shape{size});
   return made;
 }
+template <class T> inline constexpr bool is_structure = structure::Structured<T> || std::same_as<T, Nest>;
 /// Whether a method is a step of training, testing or predicting.
 template <class S> inline constexpr bool is_step = false;
-template <class C, class R, class... P> inline constexpr bool is_step<R (C::*)(Model&, P...)> = !std::is_void_v<R>;
-template <class T> inline constexpr bool is_structure = structure::Structured<T> || std::same_as<T, Nest>;
+template <class C, class R, class... P> inline constexpr bool is_step<R (C::*)(Model&, P...)> = is_structure<R>;
 
 }  // namespace detail
 }  // namespace thalweg::keras
