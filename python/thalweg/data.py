@@ -1,7 +1,7 @@
 """tf.data: elements one after the other, made by the engine's stages."""
 
 from thalweg import _thalweg
-from thalweg.specs import TensorSpec
+from thalweg.core.specs import TensorSpec
 
 AUTOTUNE = -1
 INFINITE_CARDINALITY = -1

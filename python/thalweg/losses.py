@@ -1,7 +1,7 @@
 """tf.losses: the losses of Keras, and what older programs call."""
 
-from thalweg.keras import losses as _keras_losses
 from thalweg.keras.losses import *  # noqa: F401, F403: the same names
+from thalweg.keras import losses as _keras_losses
 
 
 def __getattr__(name):

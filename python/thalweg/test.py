@@ -1,8 +1,8 @@
 """tf.test: what programs ask about the machine, and gradients checked by differences."""
 
 from thalweg import config
-from thalweg._tape import GradientTape
 from thalweg._thalweg import convert_to_tensor
+from thalweg.autodiff.tape import GradientTape
 
 
 def is_gpu_available(cuda_only=False, min_cuda_compute_capability=None):

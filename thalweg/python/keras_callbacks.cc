@@ -121,7 +121,7 @@ const std::map<std::string, CallHook, std::less<>>& all_hooks() {
 void write_in_python(const std::string& text) {
   nb::gil_scoped_acquire acquire;
   try {
-    nb::module_::import_("thalweg._logging").attr("write")(text);
+    nb::module_::import_("thalweg.core.logging").attr("write")(text);
   } catch (nb::python_error& error) {
     error.restore();
     PyErr_WriteUnraisable(nullptr);

@@ -1,7 +1,7 @@
 """tf.compat: names of other versions."""
 
 from thalweg.compat import v1, v2
-from thalweg.shapes import Dimension
+from thalweg.core.shapes import Dimension
 
 
 def as_bytes(bytes_or_text, encoding="utf-8"):

@@ -2,9 +2,9 @@
 
 import thalweg
 from thalweg import _thalweg
-from thalweg._host_functions import py_func
-from thalweg._name_scope import name_scope_v1 as name_scope
-from thalweg.shapes import Dimension
+from thalweg.core.name_scope import name_scope_v1 as name_scope
+from thalweg.core.shapes import Dimension
+from thalweg.graph.host_functions import py_func
 
 _only_here = {name.rpartition(".")[2]: function for name, function in _thalweg.functions().items()
               if name.startswith("compat.v1.")}

@@ -3,7 +3,7 @@
 from collections import namedtuple
 
 from thalweg import _thalweg
-from thalweg._function import functions_run_eagerly, run_functions_eagerly
+from thalweg.graph.function import functions_run_eagerly, run_functions_eagerly
 
 PhysicalDevice = namedtuple("PhysicalDevice", ["name", "device_type"], module="thalweg.config")
 LogicalDevice = namedtuple("LogicalDevice", ["name", "device_type"], module="thalweg.config")

@@ -2,9 +2,9 @@
 
 from thalweg import _thalweg, config
 from thalweg.config import (LogicalDeviceConfiguration as VirtualDeviceConfiguration, get_visible_devices,
-                            list_logical_devices, list_physical_devices, set_visible_devices)
-from thalweg.config import get_logical_device_configuration as get_virtual_device_configuration
-from thalweg.config import set_logical_device_configuration as set_virtual_device_configuration
+                            list_logical_devices, list_physical_devices, set_visible_devices,
+                            get_logical_device_configuration as get_virtual_device_configuration,
+                            set_logical_device_configuration as set_virtual_device_configuration)
 
 
 def set_memory_growth(device, enable):

@@ -3,8 +3,8 @@
 import functools
 
 from thalweg import Variable, config, convert_to_tensor, enable_eager_execution, executing_eagerly, identity, nest
-from thalweg._custom_gradient import custom_gradient
-from thalweg._tape import GradientTape
+from thalweg.autodiff.custom_gradient import custom_gradient
+from thalweg.autodiff.tape import GradientTape
 
 
 def num_gpus():

@@ -1,8 +1,9 @@
 """Activations: from a tensor to one like it."""
 
 import thalweg as tf
-from thalweg.keras._functions import fill
-from thalweg.keras._objects import deserialize as _deserialize, find_custom, register_kind, serialize as _serialize
+from thalweg.keras.bridge.named_functions import fill
+from thalweg.keras.bridge.objects import (deserialize as _deserialize, find_custom, register_kind, serialize as
+                                          _serialize)
 
 _functions = fill(__name__, "keras.activations.")
 register_kind("activation", {}, lambda name, core: _functions.get(name) or getattr(tf.nn, name))

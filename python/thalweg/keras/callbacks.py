@@ -1,7 +1,7 @@
 """Callbacks: what is told how training goes."""
 
-from thalweg.keras._callback_base import BaseLogger, Callback, CallbackList, History, ProgbarLogger, flat
-from thalweg.keras._objects import Described, _engine, make_classes, register_kind
+from thalweg.keras.bridge.objects import Described, _engine, make_classes, register_kind
+from thalweg.keras.model.callback_base import BaseLogger, Callback, CallbackList, History, ProgbarLogger, flat
 
 
 for _made in (BaseLogger, Callback, CallbackList, History, ProgbarLogger):
@@ -51,7 +51,7 @@ class EngineCallback(Described, Callback):
             _engine.callback_hook(self._core, hook, self.model._core, number, logs)
             return
         # Another object with the methods of a model: the engine sees a model with its weights.
-        from thalweg.keras._stand_in import StandIn
+        from thalweg.keras.bridge.stand_in import StandIn
         with self.__dict__.setdefault("_stand_in", StandIn()).seen_as(self.model) as core:
             _engine.callback_hook(self._core, hook, core, number, logs)
 

@@ -1,7 +1,7 @@
 """What weights become after each step of training."""
 
-from thalweg.keras._kinds import FunctionKind as _FunctionKind, fill as _fill
-from thalweg.keras._objects import _engine
+from thalweg.keras.bridge.kinds import FunctionKind as _FunctionKind, fill as _fill
+from thalweg.keras.bridge.objects import _engine
 
 
 class Constraint(_FunctionKind):

@@ -1,8 +1,8 @@
 """The first values of weights."""
 
-from thalweg.keras._kinds import FunctionKind as _FunctionKind, fill as _fill
-from thalweg.keras._objects import _engine
-from thalweg.keras._settings import floatx
+from thalweg.keras.bridge.kinds import FunctionKind as _FunctionKind, fill as _fill
+from thalweg.keras.bridge.objects import _engine
+from thalweg.keras.bridge.settings import floatx
 
 
 class Initializer(_FunctionKind):

@@ -6,15 +6,15 @@ import types as _types
 import numpy as _np
 
 from thalweg._thalweg import Tensor as _Tensor
-from thalweg.keras import _objects
-from thalweg.keras._input import Input
-from thalweg.keras._input_spec import InputSpec
-from thalweg.keras._lambda import Lambda
-from thalweg.keras._layer import Layer
-from thalweg.keras._objects import _engine
-from thalweg.keras._overrides import of_engine as _of_engine
-from thalweg.keras._recurrent import AbstractRNNCell, PlainCell as _PlainCell, checked_cell as _checked_cell
-from thalweg.keras._wrapper import Wrapper
+from thalweg.keras.bridge import objects as _objects
+from thalweg.keras.bridge.objects import _engine
+from thalweg.keras.bridge.overrides import of_engine as _of_engine
+from thalweg.keras.layer.base import Layer
+from thalweg.keras.layer.input_spec import InputSpec
+from thalweg.keras.layer.lambda_layer import Lambda
+from thalweg.keras.layer.recurrent import AbstractRNNCell, PlainCell as _PlainCell, checked_cell as _checked_cell
+from thalweg.keras.layer.wrapper import Wrapper
+from thalweg.keras.model.input import Input
 from thalweg.nest import pack_sequence_as as _pack_sequence_as
 
 # Arguments that Keras takes by name alone: those of every layer, and some of a few.

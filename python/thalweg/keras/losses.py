@@ -1,8 +1,8 @@
 """Losses: how far predictions are from what is true."""
 
-from thalweg.keras._functions import fill, get as _get
-from thalweg.keras._objects import (Described as _Described, _engine, deserialize as _deserialize, make_classes, register_kind,
-                                    serialize as _serialize)
+from thalweg.keras.bridge.named_functions import fill, get as _get
+from thalweg.keras.bridge.objects import (Described as _Described, _engine, deserialize as _deserialize, make_classes,
+                                          register_kind, serialize as _serialize)
 
 
 class Reduction:

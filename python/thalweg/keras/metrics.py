@@ -5,12 +5,12 @@ import math
 import numpy as np
 
 import thalweg as tf
-from thalweg._variable import Variable
 from thalweg.dtypes import as_dtype
-from thalweg.keras._functions import fill, get as _get
-from thalweg.keras._objects import (Described as _Described, _engine, deserialize as _deserialize, make_classes,
-                                    new_name as _new_name, register_kind, serialize as _serialize)
-from thalweg.keras._settings import epsilon, floatx
+from thalweg.keras.bridge.named_functions import fill, get as _get
+from thalweg.keras.bridge.objects import (Described as _Described, _engine, deserialize as _deserialize, make_classes,
+                                          new_name as _new_name, register_kind, serialize as _serialize)
+from thalweg.keras.bridge.settings import epsilon, floatx
+from thalweg.ops.variable import Variable
 
 
 class Metric(_Described):

@@ -1,11 +1,11 @@
 """Mixed precision: what layers compute in, what their weights are kept in, and gradients that do not vanish."""
 
 from thalweg import _thalweg
-from thalweg._functions import _on_values
-from thalweg._tape import GradientTape
+from thalweg.autodiff.tape import GradientTape
 from thalweg.dtypes import as_dtype
 from thalweg.keras import optimizers
-from thalweg.keras._objects import _engine
+from thalweg.keras.bridge.objects import _engine
+from thalweg.ops.written import _on_values
 
 _cast = _thalweg.functions()["cast"]
 

@@ -3,13 +3,13 @@
 import sys
 import warnings
 
-from thalweg._module import Module
 from thalweg._thalweg import VariableBase
-from thalweg.keras import _old_names, _steps, _stored, _training
-from thalweg.keras._layer import Layer
-from thalweg.keras._nodes import shapes_of
-from thalweg.keras._objects import CustomObjectScope, _engine, new_name as _new_name
-from thalweg.keras._overrides import of_engine as _of_engine
+from thalweg.keras.bridge.objects import CustomObjectScope, _engine, new_name as _new_name
+from thalweg.keras.bridge.overrides import of_engine as _of_engine
+from thalweg.keras.layer.base import Layer
+from thalweg.keras.layer.nodes import shapes_of
+from thalweg.keras.model import old_names as _old_names, steps as _steps, stored as _stored, training as _training
+from thalweg.ops.module import Module
 
 
 def _is_functional_call(args, kwargs):
@@ -305,5 +305,5 @@ def _as_list(tensors):
     return list(tensors) if isinstance(tensors, (list, tuple)) else [tensors]
 
 
-from thalweg.keras._clone import clone_model  # noqa: E402 (it needs the classes above)
-from thalweg.keras._stored import model_from_config, model_from_json, model_from_yaml  # noqa: E402
+from thalweg.keras.model.clone import clone_model  # noqa: E402 (it needs the classes above)
+from thalweg.keras.model.stored import model_from_config, model_from_json, model_from_yaml  # noqa: E402

@@ -2,7 +2,7 @@
 
 import math as _math
 
-from thalweg.keras._kinds import FunctionKind as _FunctionKind, fill as _fill
+from thalweg.keras.bridge.kinds import FunctionKind as _FunctionKind, fill as _fill
 
 
 class Regularizer(_FunctionKind):

@@ -8,9 +8,9 @@ import random
 
 import numpy as np
 
-from thalweg import _logging
 from thalweg._thalweg import keras_utils
-from thalweg.keras._steps import pack as pack_x_y_sample_weight, unpack as unpack_x_y_sample_weight
+from thalweg.core import logging as _logging
+from thalweg.keras.model.steps import pack as pack_x_y_sample_weight, unpack as unpack_x_y_sample_weight
 
 
 def _labels(y, num_classes):
@@ -200,7 +200,8 @@ _SERIALIZED = ("register_keras_serializable", "get_registered_name", "get_regist
 
 def __getattr__(name):
     # Names of configurations live beside the objects that are made from them.
-    from thalweg.keras import _objects, _registered
+    from thalweg.keras.bridge import objects as _objects
+    from thalweg.keras.bridge import registered as _registered
     if name in _REGISTERED:
         return getattr(_objects, name)
     if name in _SERIALIZED:

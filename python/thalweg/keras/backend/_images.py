@@ -3,7 +3,7 @@
 import itertools
 
 import thalweg as tf
-from thalweg.keras._settings import image_data_format
+from thalweg.keras.bridge.settings import image_data_format
 
 __all__ = ["bias_add", "conv1d", "conv2d", "conv2d_transpose", "conv3d", "depthwise_conv2d", "pool2d", "pool3d",
            "resize_images", "resize_volumes", "separable_conv2d", "spatial_2d_padding", "spatial_3d_padding",

@@ -5,7 +5,7 @@ import builtins
 import numpy as np
 
 import thalweg as tf
-from thalweg.keras._settings import floatx
+from thalweg.keras.bridge.settings import floatx
 
 __all__ = ["abs", "all", "any", "argmax", "argmin", "batch_dot", "batch_flatten", "clip", "concatenate", "cos",
            "cumprod", "cumsum", "dot", "equal", "exp", "expand_dims", "flatten", "foldl", "foldr", "gather", "greater",

@@ -2,7 +2,7 @@
 
 import thalweg as tf
 from thalweg.keras import activations, losses
-from thalweg.keras._settings import epsilon as _epsilon
+from thalweg.keras.bridge.settings import epsilon as _epsilon
 
 __all__ = ["batch_normalization", "binary_crossentropy", "binary_focal_crossentropy", "categorical_crossentropy",
            "categorical_focal_crossentropy", "dropout", "elu", "hard_sigmoid", "in_top_k", "l2_normalize",

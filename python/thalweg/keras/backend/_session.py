@@ -3,7 +3,7 @@
 import contextlib
 
 import thalweg as tf
-from thalweg.keras._objects import _engine
+from thalweg.keras.bridge.objects import _engine
 
 __all__ = ["backend", "clear_session", "function", "get_uid", "gradients", "in_test_phase", "in_train_phase", "learning_phase",
            "learning_phase_scope", "name_scope", "reset_uids", "set_learning_phase", "switch"]

@@ -3,9 +3,9 @@
 import numpy as np
 
 import thalweg as tf
-from thalweg.keras._input import Input
-from thalweg.keras._objects import _engine
-from thalweg.keras._settings import floatx
+from thalweg.keras.bridge.objects import _engine
+from thalweg.keras.bridge.settings import floatx
+from thalweg.keras.model.input import Input
 
 __all__ = ["arange", "batch_get_value", "batch_set_value", "cast", "cast_to_floatx", "constant", "count_params",
            "dtype", "eval", "eye", "get_value", "int_shape", "is_keras_tensor", "is_sparse",

@@ -5,11 +5,11 @@ import inspect
 
 import numpy as np
 
-from thalweg import _logging
-from thalweg._tape import GradientTape
-from thalweg._variable import Variable
-from thalweg.keras._objects import (Described, _engine, deserialize as _deserialize, make_classes, register_kind,
-                                    serialize as _serialize)
+from thalweg.autodiff.tape import GradientTape
+from thalweg.core import logging as _logging
+from thalweg.keras.bridge.objects import (Described, _engine, deserialize as _deserialize, make_classes, register_kind,
+                                          serialize as _serialize)
+from thalweg.ops.variable import Variable
 
 
 class Optimizer(Described):

@@ -1,7 +1,7 @@
 """Schedules: learning rates that change from step to step."""
 
-from thalweg.keras._objects import (Described, _engine, deserialize as _deserialize, make_classes, register_kind,
-                                    serialize as _serialize)
+from thalweg.keras.bridge.objects import (Described, _engine, deserialize as _deserialize, make_classes, register_kind,
+                                          serialize as _serialize)
 
 
 class LearningRateSchedule(Described):

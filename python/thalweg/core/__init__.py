@@ -1,0 +1,1 @@
+"""What everything else stands on: shapes, specs, devices, names, and what the engine asks Python for."""

@@ -1,0 +1,1 @@
+"""Traced functions, control flow in them, and Python code as their nodes."""

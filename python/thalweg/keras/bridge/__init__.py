@@ -1,0 +1,1 @@
+"""How objects of the engine are classes of Python, and classes of a program objects of the engine."""

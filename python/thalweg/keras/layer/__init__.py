@@ -1,0 +1,1 @@
+"""Layer, and what it has from its rooms: weights, calls, masks."""

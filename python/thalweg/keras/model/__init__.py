@@ -1,0 +1,1 @@
+"""Models: their data, training and callbacks, and what is kept of them."""

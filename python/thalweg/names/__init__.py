@@ -1,0 +1,1 @@
+"""Where the public names come from: the tree of modules, docstrings and signatures."""

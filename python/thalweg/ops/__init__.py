@@ -1,0 +1,1 @@
+"""Variables, and functions whose arguments or results only Python can express."""
