@@ -1,4 +1,4 @@
-// The C part of tf.Variable: what is called often. python/thalweg/_variable.py is the rest of the class.
+// The C part of tf.Variable: what is called often. python/thalweg/ops/variable.py is the rest of the class.
 #include <unordered_map>
 
 #include "thalweg/core/error.h"
