@@ -23,7 +23,7 @@ Living& living() {
   return kept;
 }
 
-const Op& record(const char* name) { return *find_op(name); }
+const Op& record(const char* name) { return required_op(name); }
 
 std::string value_text(const Value& v) {
   std::string text = "%" + std::to_string(v.node->id);

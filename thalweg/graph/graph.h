@@ -54,6 +54,9 @@ struct Node {
   bool has_effect() const { return op->traits.stateful && !op->traits.observes && !is_constant(); }
 };
 
+/// What is known of a value.
+inline const Spec& spec_of(Value v) { return v.node->results[static_cast<size_t>(v.index)]; }
+
 /// An attribute of a node by its name; `otherwise` where the op has none of that name, or the value is None.
 template <class T> T get_attr(const Node& n, std::string_view name, const T& otherwise = {}) {
   const int row = n.op->attrs && n.attrs.get() ? n.op->attrs->find(name) : -1;

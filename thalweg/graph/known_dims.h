@@ -11,7 +11,5 @@ void infer_known_dims(Node& node);
 Shape known_dims(Value value);
 /// The same for a tensor that has its value.
 Shape dims_of_constant(const TensorImpl& t);
-/// When nothing is known but how many there are.
-Shape unknown_dims(const Shape& of_vector);
 
 }  // namespace thalweg::graph

@@ -110,7 +110,7 @@ bool keeps_inputs(const PlanStep& s, std::span<const Spec> results) {
   if (s.op->follow && s.op->traits.stateful) return true;
   for (const Spec& r : results)
     if (is_object(r.dtype) && r.dtype != DType::string) return true;
-  return std::string_view(s.op->name) == "AssignVariableOp";
+  return s.op->traits.keeps_inputs;
 }
 
 class Planner {

@@ -5,12 +5,13 @@
 #include "thalweg/graph/known_dims.h"
 #include "thalweg/graph/plan.h"
 #include "thalweg/ops/indexed_slices.h"
+#include "thalweg/ops/infer.h"
 
 namespace thalweg::graph {
 
 bool is_call(const Op& op) {
-  static const Op* const pure = find_op("PartitionedCall");
-  static const Op* const stateful = find_op("StatefulPartitionedCall");
+  static const Op* const pure = &required_op("PartitionedCall");
+  static const Op* const stateful = &required_op("StatefulPartitionedCall");
   return &op == pure || &op == stateful;
 }
 
@@ -81,7 +82,7 @@ Value GraphTracer::capture(const Tensor& tensor) {
 
 // The ops of a call may come to stand in its place, and then it is its arguments that wait.
 Value GraphTracer::waiting(Value value) {
-  static const Op& identity = *find_op("Identity");
+  static const Op& identity = required_op("Identity");
   const Spec spec = value.node->results[static_cast<size_t>(value.index)];
   if (spec.dtype == DType::resource || spec.dtype == DType::variant) return value;
   return {&add_node(identity, {}, {value}, {spec}), 0};
@@ -114,7 +115,7 @@ Shape GraphTracer::known_dims(const TensorImpl& vector) const {
   Origin origin = origin_of(vector);
   for (const GraphTracer* t = this; t; t = t->outer_)
     if (t->graph_.serial() == origin.graph) return graph::known_dims({origin.node, origin.index});
-  return unknown_dims(vector.shape);
+  return dims::unknown(vector.shape);
 }
 
 Tensor GraphTracer::lift(const Tensor& symbolic) {

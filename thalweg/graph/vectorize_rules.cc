@@ -60,7 +60,7 @@ template <int Rank> bool first_input_rule(RowsCall& c) {
 
 bool matmul_rule(RowsCall& c) {
   if (is_complex(c.tensor(0).dtype())) return false;  // there the flags differ: adjoint, not transpose
-  const Op& batched = *find_op("BatchMatMulV2");
+  const Op& batched = required_op("BatchMatMulV2");
   Attrs attrs(*batched.attrs);
   set_attr(batched, attrs, "adj_x", c.attr<bool>("transpose_a"));
   set_attr(batched, attrs, "adj_y", c.attr<bool>("transpose_b"));
@@ -346,7 +346,7 @@ void RowsCall::apply(const std::vector<Tensor>& in) {
 }
 void RowsCall::apply(const std::vector<Tensor>& in, const Attrs& attrs) { apply(node.op->name, in, attrs); }
 void RowsCall::apply(const char* op, const std::vector<Tensor>& in, const Attrs& attrs) {
-  outputs = apply_list(*find_op(op), std::vector<TensorRef>(in.begin(), in.end()), attrs,
+  outputs = apply_list(required_op(op), std::vector<TensorRef>(in.begin(), in.end()), attrs,
                        static_cast<int>(node.results.size()));
 }
 

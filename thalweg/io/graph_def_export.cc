@@ -168,7 +168,7 @@ class GraphWriter {
     proto::NodeDef node;
     node.name = name;
     if (n.is_constant()) {
-      static const Op& constant = *find_op("Const");
+      static const Op& constant = required_op("Const");
       node.op = constant.name;
       node.attr["dtype"].value = static_cast<proto::TypeNumber>(n.constant.dtype());
       node.attr["value"].value = Boxed(to_tensor_proto(n.constant));

@@ -438,7 +438,7 @@ FunctionAttr Importer::import(const ImportOptions& options) {
   GraphTracer tracer(nullptr);
   graph::Tracing tracing(&tracer);
   Scope scope{tracer, wiring, nullptr, std::vector<Added>(nodes.size())};
-  static const Op& placeholder = *find_op("Placeholder");
+  static const Op& placeholder = required_op("Placeholder");
   for (size_t i : inputs) scope.added[i] = {{argument(scope, nodes[i])}, &placeholder, nullptr, {1}};
   for (size_t i : wiring.order()) {
     if (!needed[i] || is_input[i]) continue;

@@ -60,7 +60,7 @@ const Op& Relu = define_op({
     }),
     .grad = [](GradCall& g) { g.input_grad(0, nn::relu_grad(g.output_grad(), g.output())); },
     .grad_reads = reads::outputs<0>,
-    .traits = elementwise,
+    .traits = {.elementwise = true, .twice = Twice::is_once},
 });
 
 const Op& Relu6Grad = define_op({
@@ -93,7 +93,7 @@ const Op& Relu6 = define_op({
     }),
     .grad = [](GradCall& g) { g.input_grad(0, apply1(Relu6Grad, {g.output_grad(), g.output()})); },
     .grad_reads = reads::outputs<0>,
-    .traits = elementwise,
+    .traits = {.elementwise = true, .twice = Twice::is_once},
 });
 
 const Op& LeakyReluGrad = define_op({

@@ -291,6 +291,7 @@ const Op& FusedBatchNorm = define_op({
     .kernel = {run_batch_norm},
     .grad = [](GradCall& g) { grad_of_batch_norm(g, FusedBatchNormGrad); },
     .grad_reads = reads::inputs<0, 1, 3, 4> | reads::outputs<3, 4>,
+    .traits = {.layout = Layout::follows},
 });
 
 const Op& FusedBatchNormV2 = define_op({
@@ -304,6 +305,7 @@ const Op& FusedBatchNormV2 = define_op({
     .kernel = {run_batch_norm},
     .grad = [](GradCall& g) { grad_of_batch_norm(g, FusedBatchNormGradV2); },
     .grad_reads = reads::inputs<0, 1, 3, 4> | reads::outputs<3, 4>,
+    .traits = {.layout = Layout::follows},
 });
 
 const Op& FusedBatchNormV3 = define_op({
@@ -324,6 +326,7 @@ const Op& FusedBatchNormV3 = define_op({
                                   {g.output_grad(0), g.input(0), g.input(1), mean, variance, g.output(5)}, attrs));
         },
     .grad_reads = reads::inputs<0, 1, 3, 4> | reads::outputs<3, 4, 5>,
+    .traits = {.layout = Layout::follows},
 });
 
 }  // namespace

@@ -105,6 +105,7 @@ const Op& BiasAdd = define_op({
           if (g.wants(1)) g.input_grad(1, apply1(BiasAddGrad, {g.output_grad()}, g.attrs<BiasAttrs>()));
         },
     .grad_reads = reads::nothing,
+    .traits = {.never_fails = true, .layout = Layout::follows},
 });
 
 const Op& BiasAddV1 = define_op({

@@ -69,7 +69,7 @@ const Op& Invert = define_op({
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<int_types>([](auto x) { return ~x; }),
-    .traits = {.elementwise = true, .not_differentiable = integers_only},
+    .traits = {.elementwise = true, .twice = Twice::is_nothing, .not_differentiable = integers_only},
 });
 
 const Op& PopulationCount = define_op({

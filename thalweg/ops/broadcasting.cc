@@ -45,7 +45,7 @@ const Op& BroadcastTo = define_op({
     }},
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad()); },
     .grad_reads = reads::nothing,
-    .traits = {.broadcasts = true},
+    .traits = {.broadcasts = true, .never_fails = true, .keeps_elements = true},
 });
 
 /// Two shapes given as vectors; fails when a dimension is negative.

@@ -14,6 +14,7 @@
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/element_loops.h"
 #include "thalweg/ops/function.h"
+#include "thalweg/ops/infer.h"
 #include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/math.h"
 
@@ -74,6 +75,7 @@ const Op& Cast = define_op({
                                      std::string(name_of(to)));
           c.output(0, to, c.shape(0));
         },
+    .dims = dims::like_first,
     .kernel = {[](const KernelCall& c) {
       DType from = c.dtype(0), to = c.output_dtype();
       if (from == to) return c.share(0, 0);

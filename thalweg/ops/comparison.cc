@@ -111,7 +111,7 @@ const Op& LogicalNot = define_op({
     .signature = "x: bool -> y: bool",
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<types(bool_)>([](auto x) { return !x; }),
-    .traits = {.elementwise = true, .not_differentiable = "the result is boolean"},
+    .traits = {.elementwise = true, .twice = Twice::is_nothing, .not_differentiable = "the result is boolean"},
 });
 
 struct ApproximateEqualAttrs {

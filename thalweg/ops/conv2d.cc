@@ -41,6 +41,7 @@ const Op& Conv2D = define_op({
           if (g.wants(1)) g.input_grad(1, apply1(Conv2DBackpropFilter, {x, shape(w), d}, a));
         },
     .grad_reads = reads::inputs<0, 1>,
+    .traits = {.never_fails = true, .layout = Layout::prefers_channels_last},
 });
 
 const Op& Conv2DBackpropFilter = define_op({

@@ -41,6 +41,7 @@ const Op& DepthwiseConv2dNative = define_op({
           if (g.wants(1)) g.input_grad(1, apply1(DepthwiseConv2dNativeBackpropFilter, {x, shape(w), d}, a));
         },
     .grad_reads = reads::inputs<0, 1>,
+    .traits = {.layout = Layout::prefers_channels_last},
 });
 
 const Op& DepthwiseConv2dNativeBackpropFilter = define_op({

@@ -64,7 +64,7 @@ const Op& RealDiv = define_op({
     })),
     .grad = grad_of_quotient,
     .grad_reads = reads::all_inputs,
-    .traits = elementwise,
+    .traits = {.elementwise = true, .neutral = Neutral::one_right},
 });
 
 const Op& Div = define_op({
@@ -78,7 +78,7 @@ const Op& Div = define_op({
     })),
     .grad = grad_of_quotient,
     .grad_reads = reads::all_inputs,
-    .traits = elementwise,
+    .traits = {.elementwise = true, .neutral = Neutral::one_right},
 });
 
 const Op& TruncateDiv = define_op({

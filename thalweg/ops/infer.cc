@@ -32,3 +32,25 @@ void same_shape(InferCall& c) {
 }
 
 }  // namespace thalweg::infer
+
+thalweg::Shape thalweg::DimsCall::unknown() const { return dims::unknown(result_); }
+
+namespace thalweg::dims {
+
+Shape unknown(const Shape& of_vector) {
+  if (!of_vector.has_rank() || !of_vector.is_fully_defined() || of_vector.rank() > 1) return Shape::unknown_rank();
+  int64_t count = of_vector.rank() == 0 ? 1 : of_vector[0];
+  return count <= Shape::max_rank ? Shape::of_rank(static_cast<int>(count)) : Shape::unknown_rank();
+}
+
+Shape joined(const DimsCall& c, int first, int end) {
+  Shape all;
+  for (int i = first; i < end; ++i) {
+    const Shape& part = c.dims(i);
+    if (!part.has_rank() || all.rank() + part.rank() > Shape::max_rank) return Shape::unknown_rank();
+    for (int64_t d : part.dims()) all.push_back(d);
+  }
+  return all;
+}
+
+}  // namespace thalweg::dims

@@ -16,3 +16,15 @@ void broadcast(InferCall& c);
 void same_shape(InferCall& c);
 
 }  // namespace thalweg::infer
+
+// Rules for what a vector of integers holds.
+namespace thalweg::dims {
+
+/// That nothing is known of the integers in a tensor of this shape but how many there are.
+Shape unknown(const Shape& of_vector);
+/// What input 0 holds.
+inline Shape like_first(const DimsCall& c) { return c.dims(0); }
+/// What the inputs from `first` on up to `end` hold, one after the other.
+Shape joined(const DimsCall& c, int first, int end);
+
+}  // namespace thalweg::dims

@@ -5,6 +5,7 @@
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/function.h"
+#include "thalweg/ops/infer.h"
 #include "thalweg/ops/grad_call.h"
 #include "thalweg/ops/integers.h"
 #include "thalweg/ops/shaping.h"
@@ -163,6 +164,7 @@ const Op& ConcatV2 = define_op({
     .signature = "values: N * T, axis: Tidx -> output: T",
     .types = {{"Tidx", index_types}},
     .infer = [](InferCall& c) { infer_concat(c, c.argument(0), 1); },
+    .dims = [](const DimsCall& c) { return dims::joined(c, 0, c.num_inputs() - 1); },
     .kernel = {[](const KernelCall& c) { run_concat(c, c.argument(0), integer(c, 1)); }},
     .grad = [](GradCall& g) { concat_gradient(g, 0, g.num_inputs() - 1); },
     .grad_reads = reads::inputs<2, 3>,
@@ -184,6 +186,7 @@ const Op& Pack = define_op({
           out.insert(checked_axis(c, c.attrs<PackAttrs>().axis, out.rank() + 1), c.num_inputs());
           c.output(0, c.dtype(0), out);
         },
+    .dims = [](const DimsCall& c) { return dims::joined(c, 0, c.num_inputs()); },
     .kernel = {[](const KernelCall& c) {
       const Shape& out = c.output_shape();
       DType dtype = c.output_dtype();

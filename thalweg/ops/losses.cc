@@ -47,6 +47,7 @@ const Op& Softmax = define_op({
           g.input_grad(0, (d - reduce_sum(d * y, {.axis = -1, .keepdims = true})) * y);
         },
     .grad_reads = reads::outputs<0>,
+    .traits = {.never_fails = true},
 });
 
 const Op& LogSoftmax = define_op({

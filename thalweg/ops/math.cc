@@ -41,7 +41,7 @@ const Op& AddV2 = define_op({
           g.input_grad(1, g.output_grad());
         },
     .grad_reads = reads::nothing,
-    .traits = {.elementwise = true, .commutative = true},
+    .traits = {.elementwise = true, .commutative = true, .neutral = Neutral::zero},
 });
 
 const Op& Add = define_op({
@@ -57,7 +57,7 @@ const Op& Add = define_op({
           g.input_grad(1, g.output_grad());
         },
     .grad_reads = reads::nothing,
-    .traits = elementwise,
+    .traits = {.elementwise = true, .neutral = Neutral::zero},
 });
 
 const Op& Sub = define_op({
@@ -72,7 +72,7 @@ const Op& Sub = define_op({
           if (g.wants(1)) g.input_grad(1, -g.output_grad());
         },
     .grad_reads = reads::nothing,
-    .traits = elementwise,
+    .traits = {.elementwise = true, .neutral = Neutral::zero_right},
 });
 
 const Op& Mul = define_op({
@@ -87,7 +87,7 @@ const Op& Mul = define_op({
           if (g.wants(1)) g.input_grad(1, g.output_grad() * conj(g.input(0)));
         },
     .grad_reads = reads::all_inputs,
-    .traits = {.elementwise = true, .commutative = true},
+    .traits = {.elementwise = true, .commutative = true, .neutral = Neutral::one},
 });
 
 const Op& MulNoNan = define_op({
@@ -114,7 +114,7 @@ const Op& Neg = define_op({
     .kernel = kernel::unary<(float_types | signed_types | complex_types)>([](auto x) { return scalar::negative(x); }),
     .grad = [](GradCall& g) { g.input_grad(0, -g.output_grad()); },
     .grad_reads = reads::nothing,
-    .traits = elementwise,
+    .traits = {.elementwise = true, .twice = Twice::is_nothing},
 });
 
 const Op& Maximum = define_op({

@@ -128,7 +128,7 @@ const Op& Conj = define_op({
     .kernel = kernel::unary<complex_types>([](auto x) { return decltype(x)(x.real(), -x.imag()); }),
     .grad = [](GradCall& g) { g.input_grad(0, math::conj(g.output_grad())); },
     .grad_reads = reads::nothing,
-    .traits = elementwise,
+    .traits = {.elementwise = true, .twice = Twice::is_nothing},
 });
 
 }  // namespace

@@ -35,7 +35,7 @@ const Op& Abs = define_op({
     }),
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() * sign(g.input())); },
     .grad_reads = reads::all_inputs,
-    .traits = elementwise,
+    .traits = {.elementwise = true, .twice = Twice::is_once},
 });
 
 const Op& Sign = define_op({
@@ -59,7 +59,7 @@ const Op& Floor = define_op({
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<float_types>([](auto x) { return scalar::floor(x); }),
-    .traits = {.elementwise = true, .not_differentiable = step_reason},
+    .traits = {.elementwise = true, .twice = Twice::is_once, .not_differentiable = step_reason},
 });
 
 const Op& Ceil = define_op({
@@ -68,7 +68,7 @@ const Op& Ceil = define_op({
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<float_types>([](auto x) { return scalar::ceil(x); }),
-    .traits = {.elementwise = true, .not_differentiable = step_reason},
+    .traits = {.elementwise = true, .twice = Twice::is_once, .not_differentiable = step_reason},
 });
 
 const Op& Rint = define_op({
@@ -77,7 +77,7 @@ const Op& Rint = define_op({
     .signature = "x: T -> y: T",
     .infer = infer::like_input<0>,
     .kernel = kernel::unary<float_types>([](auto x) { return scalar::rint(x); }),
-    .traits = {.elementwise = true, .not_differentiable = step_reason},
+    .traits = {.elementwise = true, .twice = Twice::is_once, .not_differentiable = step_reason},
 });
 
 const Op& Round = define_op({

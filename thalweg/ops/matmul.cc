@@ -150,6 +150,7 @@ const Op& MatMul = define_op({
           }
         },
     .grad_reads = reads::inputs<0, 1>,
+    .traits = {.never_fails = true},
 });
 
 const Op& BatchMatMul = define_op({
@@ -180,7 +181,7 @@ const Op& BatchMatMulV2 = define_op({
     .kernel = {run_batch<BatchMatMulAttrs>},
     .grad = grad_of_batch<BatchMatMulAttrs>,
     .grad_reads = reads::inputs<0, 1>,
-    .traits = {.broadcasts = true},
+    .traits = {.broadcasts = true, .never_fails = true},
 });
 
 constexpr TypeSet v3_types = float_types | complex_types | types(uint8, int8, int16, int32, int64);

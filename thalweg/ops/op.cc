@@ -1,6 +1,8 @@
 #include "thalweg/ops/op.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <stdexcept>
 
@@ -151,6 +153,15 @@ std::span<const Op* const> all_ops() { return registry().ops; }
 const Op* find_op(std::string_view name) {
   auto found = registry().by_name.find(name);
   return found == registry().by_name.end() ? nullptr : found->second;
+}
+
+const Op& required_op(std::string_view name) {
+  const Op* found = find_op(name);
+  if (!found) {
+    std::fprintf(stderr, "thalweg: there is no op %.*s\n", static_cast<int>(name.size()), name.data());
+    std::abort();
+  }
+  return *found;
 }
 
 int Op::count_outputs(size_t num_inputs, AttrsRef call_attrs) const {

@@ -120,11 +120,43 @@ class KernelCall {
   unsigned unread_;
 };
 
+/// What `dims` sees of a call whose result, a few integers, may be a shape: what tracing knows of the inputs.
+class DimsCall {
+ public:
+  struct Input {
+    const Shape* shape = nullptr;
+    Shape dims = Shape::unknown_rank();    // the integers it holds, -1 where they are not known
+    const TensorImpl* constant = nullptr;  // its value, where it has one
+  };
+  DimsCall(std::span<const Input> in, AttrsRef attrs, const Shape& result) : in_(in), attrs_(attrs), result_(result) {}
+
+  template <class A> const A& attrs() const { return attrs_.as<A>(); }
+  int num_inputs() const { return static_cast<int>(in_.size()); }
+  const Shape& shape(int i) const { return *in_[static_cast<size_t>(i)].shape; }
+  const Shape& dims(int i) const { return in_[static_cast<size_t>(i)].dims; }
+  const TensorImpl* constant(int i) const { return in_[static_cast<size_t>(i)].constant; }
+  /// That nothing is known of the result but how many integers it has.
+  Shape unknown() const;
+
+ private:
+  std::span<const Input> in_;
+  AttrsRef attrs_;
+  const Shape& result_;
+};
+
 struct Kernel {
   void (*run)(const KernelCall&) = nullptr;
   const void* loops = nullptr;  // element-wise ops: the inner loops, which fusion calls too
   TypeSet types = {};           // what T may be: what the kernel was compiled for
 };
+
+/// What becomes of an op of one input that is applied twice.
+enum class Twice : uint8_t { another_result, is_once, is_nothing };
+/// The operand that leaves the other one as it is, bit by bit: in either place, or on the right alone. (x + 0 makes -0 to +0: the
+/// zero of real sums is -0.)
+enum class Neutral : uint8_t { no_number, zero, zero_right, one, one_right };
+/// Whether the attribute data_format says in which order an image has its dimensions, and what the kernel likes better.
+enum class Layout : uint8_t { fixed, follows, prefers_channels_last };
 
 struct Traits {
   bool elementwise = false;
@@ -134,6 +166,13 @@ struct Traits {
   bool view = false;                         // the kernel shares an input's memory instead of filling its own
   bool shape_only = false;                   // dtype and shape of the inputs decide everything
   bool broadcasts = false;                   // inputs are repeated to a common shape: their gradients are summed back
+  bool never_fails = false;                  // once shapes and constant inputs are checked, real numbers are all good
+  bool keeps_inputs = false;                 // shares an input's memory beyond the call, as an assignment does
+  bool forwards = false;                     // the result is the first input
+  bool keeps_elements = false;               // the result is the first input where it has its shape
+  Twice twice = Twice::another_result;
+  Neutral neutral = Neutral::no_number;
+  Layout layout = Layout::fixed;
   const char* not_differentiable = nullptr;  // why there is no gradient
 };
 inline constexpr Traits elementwise{.elementwise = true};
@@ -167,6 +206,7 @@ struct OpDef {
   TypeRule types[4] = {};      // by type attribute; T without a rule: the kernel's types; others: any
   const AttrType* attrs = nullptr;
   void (*infer)(InferCall&) = nullptr;
+  Shape (*dims)(const DimsCall&) = nullptr;  // of a result that may be a shape: its integers, as far as they are known
   Kernel kernel = {};
   void (*grad)(GradCall&) = nullptr;
   Reads grad_reads = {};
@@ -215,5 +255,7 @@ const Op& define_op(const OpDef& def);
 THALWEG_API std::span<const Op* const> all_ops();
 /// The op with TensorFlow's name, or null.
 THALWEG_API const Op* find_op(std::string_view name);
+/// The op with this name, which there is: a name that no record has ends the program where it is misspelt.
+THALWEG_API const Op& required_op(std::string_view name);
 
 }  // namespace thalweg

@@ -65,6 +65,7 @@ const Op& AvgPool = define_op({
           g.input_grad(0, apply1(AvgPoolGrad, {shape(g.input()), g.output_grad()}, g.attrs<AvgPoolAttrs>()));
         },
     .grad_reads = reads::nothing,
+    .traits = {.layout = Layout::follows},
 });
 
 const Op& AvgPoolGrad = define_op({

@@ -148,6 +148,7 @@ const Op& MaxPool = define_op({
           g.input_grad(0, apply1(MaxPoolGrad, {g.input(), g.output(), g.output_grad()}, g.attrs<MaxPoolAttrs>()));
         },
     .grad_reads = reads::inputs<0> | reads::outputs<0>,
+    .traits = {.layout = Layout::follows},
 });
 
 const Op& MaxPoolV2 = define_op({

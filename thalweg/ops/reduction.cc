@@ -191,6 +191,7 @@ const Op& Sum = define_op({
     .kernel = reduce<number_types, SumOf>(),
     .grad = [](GradCall& g) { g.input_grad(0, spread(g, g.output_grad())); },
     .grad_reads = reads::inputs<1>,
+    .traits = {.never_fails = true},
 });
 
 const Op& Mean = define_op({
@@ -207,6 +208,7 @@ const Op& Mean = define_op({
           g.input_grad(0, spread(g, g.output_grad() / cast(floordiv(count, results), g.output_grad().dtype())));
         },
     .grad_reads = reads::inputs<1>,
+    .traits = {.never_fails = true},
 });
 
 // Equal extremes share the gradient.
@@ -254,6 +256,7 @@ const Op& Max = define_op({
     .infer = infer_reduce,
     .kernel = reduce<real_types, MaxOf>(),
     .grad = share_gradient,
+    .traits = {.never_fails = true},
 });
 
 const Op& Min = define_op({
@@ -265,6 +268,7 @@ const Op& Min = define_op({
     .infer = infer_reduce,
     .kernel = reduce<real_types, MinOf>(),
     .grad = share_gradient,
+    .traits = {.never_fails = true},
 });
 
 const Op& EuclideanNorm = define_op({

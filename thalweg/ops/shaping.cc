@@ -20,10 +20,11 @@ const Op& Identity = define_op({
     .doc = "The input itself.",
     .signature = "input: T -> output: T",
     .infer = infer::like_input<0>,
+    .dims = dims::like_first,
     .kernel = {show_input},
     .grad = pass_gradient,
     .grad_reads = reads::nothing,
-    .traits = {.view = true},
+    .traits = {.view = true, .forwards = true},
 });
 
 const Op& IdentityN = define_op({
@@ -43,7 +44,7 @@ const Op& IdentityN = define_op({
           for (int i = 0; i < g.num_inputs(); ++i) g.input_grad(i, g.output_grad(i));
         },
     .grad_reads = reads::nothing,
-    .traits = {.view = true},
+    .traits = {.view = true, .forwards = true},
 });
 
 const Op& Snapshot = define_op({
@@ -54,7 +55,7 @@ const Op& Snapshot = define_op({
     .kernel = {show_input},
     .grad = pass_gradient,
     .grad_reads = reads::nothing,
-    .traits = {.view = true},
+    .traits = {.view = true, .forwards = true},
 });
 
 const Op& DeepCopy = define_op({
@@ -74,7 +75,7 @@ const Op& StopGradient = define_op({
     .signature = "input: T -> output: T",
     .infer = infer::like_input<0>,
     .kernel = {show_input},
-    .traits = {.view = true, .not_differentiable = "it is there to stop gradients"},
+    .traits = {.view = true, .forwards = true, .not_differentiable = "it is there to stop gradients"},
 });
 
 struct PreventGradientAttrs {
@@ -87,7 +88,7 @@ const Op& PreventGradient = define_op({
     .attrs = attrs_of<PreventGradientAttrs>(),
     .infer = infer::like_input<0>,
     .kernel = {show_input},
-    .traits = {.view = true, .not_differentiable = "its gradient was disabled on purpose"},
+    .traits = {.view = true, .forwards = true, .not_differentiable = "its gradient was disabled on purpose"},
 });
 
 const Op& Reshape = define_op({
@@ -148,10 +149,11 @@ const Op& Reshape = define_op({
           }
           c.output(0, out);
         },
+    .dims = dims::like_first,
     .kernel = {show_input},
     .grad = reshape_gradient,
     .grad_reads = reads::nothing,
-    .traits = {.view = true},
+    .traits = {.view = true, .never_fails = true, .keeps_elements = true},
 });
 
 const Op& ExpandDims = define_op({
@@ -173,7 +175,7 @@ const Op& ExpandDims = define_op({
     .kernel = {show_input},
     .grad = reshape_gradient,
     .grad_reads = reads::nothing,
-    .traits = {.view = true},
+    .traits = {.view = true, .never_fails = true},
 });
 
 struct SqueezeAttrs {
@@ -207,7 +209,7 @@ const Op& Squeeze = define_op({
     .kernel = {show_input},
     .grad = reshape_gradient,
     .grad_reads = reads::nothing,
-    .traits = {.view = true},
+    .traits = {.view = true, .never_fails = true, .keeps_elements = true},
 });
 
 struct EnsureShapeAttrs {
@@ -261,6 +263,7 @@ const Op& ShapeOp = define_op({
     .types = {{"out_type", index_types}},
     .attrs = attrs_of<ShapeAttrs>(),
     .infer = infer_shapes,
+    .dims = [](const DimsCall& c) { return c.shape(0); },
     .kernel = {write_shapes},
     .traits = {.shape_only = true, .not_differentiable = "a shape does not depend on the elements"},
 });
@@ -299,6 +302,7 @@ const Op& Rank = define_op({
     .doc = "The number of dimensions.",
     .signature = "input: T -> output: int32",
     .infer = infer::scalar,
+    .dims = [](const DimsCall& c) { return c.shape(0).has_rank() ? Shape{c.shape(0).rank()} : c.unknown(); },
     .kernel = {[](const KernelCall& c) { *c.output<int32_t>() = c.shape(0).rank(); }},
     .traits = {.shape_only = true, .not_differentiable = "a rank does not depend on the elements"},
 });

@@ -78,6 +78,7 @@ const Op& Transpose = define_op({
     .kernel = {run_transpose},
     .grad = transpose_gradient,
     .grad_reads = reads::inputs<1>,
+    .traits = {.never_fails = true},
 });
 
 const Op& ConjugateTranspose = define_op({

@@ -95,7 +95,7 @@ const Op& AssignVariableOp = define_op({
     .attrs = attrs_of<AssignAttrs>(),
     .infer = infer_change,
     .kernel = {[](const KernelCall& c) { variable_of(c.tensor(0)).assign(c.tensor(1)); }},
-    .traits = changes_variable,
+    .traits = {.stateful = true, .keeps_inputs = true, .not_differentiable = changes_variable.not_differentiable},
 });
 
 // Element by element in the variable's own memory.

@@ -10,18 +10,6 @@ namespace {
 constexpr int rank = 4;
 constexpr int to_last[rank] = {0, 2, 3, 1}, to_first[rank] = {0, 3, 1, 2};
 
-struct LayoutRecords {
-  const Op* convolutions[2] = {find_op("Conv2D"), find_op("DepthwiseConv2dNative")};
-  const Op* others[6] = {find_op("MaxPool"),        find_op("AvgPool"),          find_op("BiasAdd"),
-                         find_op("FusedBatchNorm"), find_op("FusedBatchNormV2"), find_op("FusedBatchNormV3")};
-  const Op* transpose = find_op("Transpose");
-};
-template <size_t N> bool is_one_of(const Op* op, const Op* const (&list)[N]) {
-  for (const Op* o : list)
-    if (o == op) return true;
-  return false;
-}
-
 bool has_image(Value v) { return spec_of(v).shape.has_rank() && spec_of(v).shape.rank() == rank; }
 
 Shape permuted(const Shape& shape, const int (&order)[rank]) {
@@ -51,11 +39,11 @@ bool is_channels_first(const Node& n) { return get_attr<std::string>(n, "data_fo
 
 class ChannelsLast {
  public:
-  ChannelsLast(const Graph& from, const LayoutRecords& records) : from_(from), records_(records) {}
+  explicit ChannelsLast(const Graph& from) : from_(from) {}
 
-  static bool concerns(const Graph& graph, const LayoutRecords& records) {
+  static bool concerns(const Graph& graph) {
     for (const Node& n : graph.nodes())
-      if (is_one_of(n.op, records.convolutions) && is_channels_first(n)) return true;
+      if (prefers_last(n) && is_channels_first(n)) return true;
     return false;
   }
 
@@ -86,17 +74,18 @@ class ChannelsLast {
   }
 
  private:
-  bool is_elementwise(const Node& n) const { return n.op->traits.elementwise && !is_one_of(n.op, records_.others); }
+  static bool prefers_last(const Node& n) { return n.op->traits.layout == Layout::prefers_channels_last; }
+  static bool is_elementwise(const Node& n) { return n.op->traits.elementwise && n.op->traits.layout == Layout::fixed; }
 
   // Convolutions always, since their kernels do it anyway.
   bool turns_alone(const Node& n) const {
-    return is_one_of(n.op, records_.convolutions) && is_channels_first(n) && has_image(n.inputs[0]) &&
+    return prefers_last(n) && is_channels_first(n) && has_image(n.inputs[0]) &&
            has_image({const_cast<Node*>(&n), 0});
   }
   // Others where all images that they read have been turned. Sums over a batch would be added in another order.
   bool follows(const Node& n) const {
     if (n.inputs.empty() || n.results.empty() || !has_image({const_cast<Node*>(&n), 0})) return false;
-    if (is_one_of(n.op, records_.others))
+    if (n.op->traits.layout == Layout::follows)
       return is_channels_first(n) && !get_attr<bool>(n, "is_training") && last_.count(n.inputs[0]) != 0;
     if (!is_elementwise(n) || n.results.size() != 1) return false;
     const Shape* shape = nullptr;
@@ -120,21 +109,20 @@ class ChannelsLast {
   }
   Value transposed(Value v, const int (&order)[rank]) {
     Node& axes = made_.add_constant(Tensor(std::vector<int32_t>(std::begin(order), std::end(order))));
-    Node& n = made_.add(*records_.transpose, {}, {v, {&axes, 0}}, 1);
+    static const Op& transpose = required_op("Transpose");
+    Node& n = made_.add(transpose, {}, {v, {&axes, 0}}, 1);
     n.results[0] = {spec_of(v).dtype, permuted(spec_of(v).shape, order)};
     return {&n, 0};
   }
 
   const Graph& from_;
-  const LayoutRecords& records_;
   Graph made_;
   std::map<const Node*, Node*> copies_;
   std::map<Value, Value> plain_, last_;  // values of the old graph in the new one, in either order
 };
 
 void run_channels_last(Graph& graph) {
-  static const LayoutRecords records;
-  if (ChannelsLast::concerns(graph, records)) graph = ChannelsLast(graph, records).rewrite();
+  if (ChannelsLast::concerns(graph)) graph = ChannelsLast(graph).rewrite();
 }
 
 }  // namespace

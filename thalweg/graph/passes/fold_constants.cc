@@ -88,7 +88,7 @@ Tensor value_of_dims(const Node& n) {
 }
 
 void run_fold_constants(Graph& graph) {
-  static const Op& constant = *find_op("Const");
+  static const Op& constant = required_op("Const");
   std::vector<uint8_t> is_argument(graph.nodes().size());
   for (const Node* n : graph.arguments) is_argument[static_cast<size_t>(n->id)] = 1;
   for (Node& n : graph.nodes()) {

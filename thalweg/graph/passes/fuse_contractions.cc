@@ -8,8 +8,8 @@ namespace thalweg::graph {
 namespace {
 
 struct ContractionRecords {
-  const Op *bias = find_op("BiasAdd"), *add = find_op("AddV2"), *old_add = find_op("Add");
-  const Op* norms[3] = {find_op("FusedBatchNorm"), find_op("FusedBatchNormV2"), find_op("FusedBatchNormV3")};
+  const Op *bias = &required_op("BiasAdd"), *add = &required_op("AddV2"), *old_add = &required_op("Add");
+  const Op* norms[3] = {&required_op("FusedBatchNorm"), &required_op("FusedBatchNormV2"), &required_op("FusedBatchNormV3")};
 };
 
 /// What the contraction's result goes through, and further inputs it needs.

@@ -152,8 +152,8 @@ bool is_row_of(Value row, const Shape& t) {
 bool is_scalar(Value v) { return spec_of(v).shape.has_rank() && spec_of(v).shape.rank() == 0; }
 
 Loop loop_of(const Node& n) {
-  static const Op *const cast = find_op("Cast"), *const select = find_op("Select"),
-                         *const select_v2 = find_op("SelectV2");
+  static const Op *const cast = &required_op("Cast"), *const select = &required_op("Select"),
+                         *const select_v2 = &required_op("SelectV2");
   Loop loop;
   if (!is_pure(n) || n.results.size() != 1 || n.inputs.empty()) return loop;
   const DType from = spec_of(n.inputs[0]).dtype, to = n.results[0].dtype;

@@ -63,7 +63,6 @@ class Replacements {
 
 /// Whether running it again with the same inputs gives the same results and does nothing else.
 inline bool is_pure(const Node& n) { return !n.op->traits.stateful && !n.is_constant() && n.controls.empty(); }
-inline const Spec& spec_of(Value v) { return v.node->results[static_cast<size_t>(v.index)]; }
 /// Whether a tensor has the same element type, shape and bytes; handles are equal only where they are one block.
 bool same_value(const Tensor& a, const Tensor& b);
 /// Sets attributes of another op to those that the node has under the same names.

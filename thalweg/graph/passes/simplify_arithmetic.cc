@@ -8,24 +8,6 @@
 namespace thalweg::graph {
 namespace {
 
-struct ArithmeticRecords {
-  const Op* identity[5] = {find_op("Identity"), find_op("Snapshot"), find_op("StopGradient"),
-                           find_op("PreventGradient"), find_op("IdentityN")};
-  const Op* reshapes[3] = {find_op("Reshape"), find_op("BroadcastTo"), find_op("Squeeze")};
-  const Op* twice_is_nothing[4] = {find_op("Neg"), find_op("LogicalNot"), find_op("Invert"), find_op("Conj")};
-  const Op* twice_is_once[6] = {find_op("Relu"), find_op("Relu6"), find_op("Floor"),
-                                find_op("Ceil"), find_op("Rint"),  find_op("Abs")};
-  const Op* cast = find_op("Cast");
-  const Op* transpose = find_op("Transpose");
-  const Op *add = find_op("AddV2"), *old_add = find_op("Add"), *subtract = find_op("Sub"), *multiply = find_op("Mul");
-  const Op *divide = find_op("RealDiv"), *old_divide = find_op("Div");
-};
-template <size_t N> bool is_one_of(const Op* op, const Op* const (&list)[N]) {
-  for (const Op* o : list)
-    if (o == op) return true;
-  return false;
-}
-
 template <class T> bool all_are(const Tensor& t, T wanted) {
   for (const T& x : t.span<T>())
     if (x != wanted || std::signbit(static_cast<double>(x)) != std::signbit(static_cast<double>(wanted))) return false;
@@ -64,17 +46,18 @@ bool keeps_shape(const Node& n, Value x, Value other) {
 }
 
 // x * 1, 1 * x, x / 1, x - 0, x + -0: exact. For integers x + 0 as well.
-Value neutral(const Node& n, const ArithmeticRecords& records) {
-  if (n.inputs.size() != 2) return {};
-  bool product = n.op == records.multiply, sum = n.op == records.add || n.op == records.old_add;
-  bool quotient = n.op == records.divide || (n.op == records.old_divide && is_floating(n.results[0].dtype));
-  if (!product && !sum && !quotient && n.op != records.subtract) return {};
+Value without_neutral(const Node& n) {
+  const Neutral neutral = n.op->traits.neutral;
+  if (neutral == Neutral::no_number || n.inputs.size() != 2) return {};
+  const bool one = neutral == Neutral::one || neutral == Neutral::one_right;
+  if (neutral == Neutral::one_right && !is_floating(n.results[0].dtype)) return {};
   Value a = n.inputs[0], b = n.inputs[1];
   auto drops = [&](Value other, Value x) {
-    return is_all(other, product || quotient ? 1 : 0, sum) && keeps_shape(n, x, other);
+    return is_all(other, one ? 1 : 0, neutral == Neutral::zero) && keeps_shape(n, x, other);
   };
   if (drops(b, a)) return a;
-  if ((product || sum) && drops(a, b)) return b;
+  const bool either_side = neutral == Neutral::one || neutral == Neutral::zero;
+  if (either_side && drops(a, b)) return b;
   return {};
 }
 
@@ -94,14 +77,14 @@ bool permutation_of(Value v, std::vector<int64_t>& axes) {
 }
 
 /// What a transpose, or two of them in a row, come to.
-Value transposed(Graph& graph, Node& n, const ArithmeticRecords& records) {
+Value transposed(Graph& graph, Node& n) {
   std::vector<int64_t> outer, inner;
   const Shape& shape = spec_of(n.inputs[0]).shape;
   if (!permutation_of(n.inputs[1], outer) || !shape.has_rank() || static_cast<size_t>(shape.rank()) != outer.size())
     return {};
   Value source = n.inputs[0];
   const Node& before = *source.node;
-  bool two = before.op == records.transpose && is_pure(before) && permutation_of(before.inputs[1], inner) &&
+  bool two = before.op == n.op && is_pure(before) && permutation_of(before.inputs[1], inner) &&
              inner.size() == outer.size();
   if (two) {
     for (int64_t& axis : outer) axis = inner[static_cast<size_t>(axis)];
@@ -125,29 +108,30 @@ Value transposed(Graph& graph, Node& n, const ArithmeticRecords& records) {
 }
 
 /// What stands for the only result of a node without running it, if anything does.
-Value simpler(Graph& graph, Node& n, const ArithmeticRecords& records) {
+Value simpler(Graph& graph, Node& n) {
+  static const Op &cast = required_op("Cast"), &transpose = required_op("Transpose");
   if (!is_pure(n) || n.results.size() != 1 || n.inputs.empty()) return {};
   Value x = n.inputs[0];
   const Spec &from = spec_of(x), &to = n.results[0];
-  if (is_one_of(n.op, records.identity)) return x;
-  if (is_one_of(n.op, records.reshapes)) return from.shape.is_fully_defined() && from.shape == to.shape ? x : Value();
-  if (n.op == records.cast) return from.dtype == to.dtype ? x : Value();
-  if (n.op == records.transpose) return transposed(graph, n, records);
+  const Traits& traits = n.op->traits;
+  if (traits.forwards) return x;
+  if (traits.keeps_elements) return from.shape.is_fully_defined() && from.shape == to.shape ? x : Value();
+  if (n.op == &cast) return from.dtype == to.dtype ? x : Value();
+  if (n.op == &transpose) return transposed(graph, n);
   if (x.node->op == n.op && is_pure(*x.node)) {
-    if (is_one_of(n.op, records.twice_is_nothing)) return x.node->inputs[0];
-    if (is_one_of(n.op, records.twice_is_once) && from.dtype == to.dtype) return x;
+    if (traits.twice == Twice::is_nothing) return x.node->inputs[0];
+    if (traits.twice == Twice::is_once && from.dtype == to.dtype) return x;
   }
-  return neutral(n, records);
+  return without_neutral(n);
 }
 
 void run_simplify_arithmetic(Graph& graph) {
-  static const ArithmeticRecords records;
   Replacements replaced(graph);
   std::vector<Node*> nodes;
   for (Node& n : graph.nodes()) nodes.push_back(&n);  // constants may come in front on the way
   for (Node* n : nodes) {
     replaced.update_inputs(*n);
-    if (Value value = simpler(graph, *n, records); value.node) replaced.replace({n, 0}, value);
+    if (Value value = simpler(graph, *n); value.node) replaced.replace({n, 0}, value);
   }
   graph.renumber();
 }
