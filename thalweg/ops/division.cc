@@ -129,7 +129,8 @@ const Op& FloorMod = define_op({
       using T = decltype(x);
       if constexpr (std::is_integral_v<T>) {
         T r = remainder(x, y);
-        return static_cast<T>(std::is_signed_v<T> && r != T(0) && (r < T(0)) != (y < T(0)) ? r + y : r);
+        if constexpr (std::is_signed_v<T>) r = static_cast<T>(r + (((r != 0) & ((r ^ y) < 0)) ? y : T(0)));
+        return r;
       } else {
         T r = std::fmod(x, y);
         return r != T(0) && (r < T(0)) != (y < T(0)) ? r + y : r;
