@@ -96,8 +96,8 @@ struct Array {
   bool written;
 };
 
-// Calls row(T** arrays, i) for each row, with the type that computes and the arrays from that row on; halves are widened
-// before and narrowed after, in memory that stays in the cache.
+// Calls row(T** arrays, i) for each row, with the type that computes and the arrays from that row on; halves are
+// widened before and narrowed after, in memory that stays in the cache.
 template <int count, class Row>
 void for_rows(DType dtype, int64_t rows, int64_t classes, const Array (&arrays)[count], Row row) {
   auto direct = [&]<class T>(int64_t begin, int64_t end, T) {

@@ -34,8 +34,7 @@ const Op& Abs = define_op({
       if constexpr (std::is_integral_v<T>) {  // signs that jump about would cost a mispredicted branch per element
         const T mask = static_cast<T>(x >> (8 * sizeof(T) - 1));
         return kernels::scalar::subtract(static_cast<T>(x ^ mask), mask);
-      }
-      else return std::abs(x);
+      } else return std::abs(x);
     }),
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad() * sign(g.input())); },
     .grad_reads = reads::all_inputs,

@@ -183,8 +183,8 @@ const Op& MirrorPad = define_op({
 
 template <class T> using Sum = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
 
-// One axis, [outer, before + length + after, inner], becomes [outer, length, inner]: the middle, to which the part before
-// and then the part after are added where they mirror it.
+// One axis, [outer, before + length + after, inner], becomes [outer, length, inner]: the middle, to which the part
+// before and then the part after are added where they mirror it.
 struct MirrorFold {
   int64_t outer, before, length, after, inner, spare;
 

@@ -228,8 +228,7 @@ template <bool Upper> void run_bound(const KernelCall& c) {
     widen_halves(c.dtype(), c.input<uint16_t>(1), values.data(), c.count(1));
     return find_bounds<Upper>(c, sorted.data(), values.data());
   }
-  kernel::visit_type<real_types>(
-      c.dtype(), [&]<class T>(T*) { find_bounds<Upper>(c, c.input<T>(0), c.input<T>(1)); });
+  kernel::visit_type<real_types>(c.dtype(), [&]<class T>(T*) { find_bounds<Upper>(c, c.input<T>(0), c.input<T>(1)); });
 }
 constexpr const char* integer_result = "the result is a list of indices";
 
