@@ -72,7 +72,10 @@ def cases(wanted, fits):
 
 
 def grown(row, size):
-    """The row with about `size` elements in its largest input: all dimensions larger, or one of them. Equal ones stay equal."""
+    """The row with about `size` elements in its largest input: all dimensions larger, or one of them. Equal ones stay equal.
+
+    Each comes as a list, in which the same dimensions grown less stand before it: nobody waits for what is far too slow.
+    """
     places = [(key, place, match) for key, place, match in drawing.specs(row) if match[5] is None and match[2]]
     shapes = [drawing.dims_of(match) for _, _, match in places]
     sizes = list(dict.fromkeys(dim for shape in shapes for dim in shape if dim > 1))
@@ -85,21 +88,26 @@ def grown(row, size):
     def largest(changed):
         return max(math.prod(changed[dim] for dim in shape) for shape in shapes)
 
-    for chosen in [sizes, *([dim] for dim in sizes if len(sizes) > 1)]:
+    def with_elements(chosen, size):
         low, high = 1 / max(sizes), float(size)
         for _ in range(60):
             middle = math.sqrt(low * high)
             low, high = (middle, high) if largest(multiplied(chosen, middle)) < size else (low, middle)
         changed = multiplied(chosen, high)
         if not size / 3 <= largest(changed) <= size * 3:
-            continue
+            return None
         new = dict(row)
         for (key, place, match), shape in zip(places, shapes):
             drawing.put(new, key, place, drawing.write_spec(match, dims=[changed.get(dim, dim) for dim in shape]))
         for key, value in new.items():
             if drawing.SHAPE_WORDS.search(key) and isinstance(value, list) and all(type(item) is int for item in value):
                 new[key] = [changed.get(item, item) for item in value]
-        yield new
+        return new
+
+    for chosen in [sizes, *([dim] for dim in sizes if len(sizes) > 1)]:
+        steps = [with_elements(chosen, elements) for elements in (size // 100, size // 10, size) if elements >= 100]
+        if steps[-1]:
+            yield [new for new in steps if new]
 
 
 def make(rows, size):
@@ -107,19 +115,25 @@ def make(rows, size):
     for (entry, row), _ in zip(rows, range(6)):
         if "string" in str(row) and size > MOST_STRINGS:
             continue
-        for new in grown(row, size):
+        for steps in grown(row, size):
             try:
-                inputs, attrs = entry.arguments(new, f"sweep/{entry.name}")
-                call = {"name": entry.name, "is_function": entry.is_function, "row": new,
-                        "inputs": {name: tensorflow_worker.pack(value) for name, value in inputs.items()},
-                        "attrs": {name: tensorflow_worker.pack_attribute(value) for name, value in attrs.items()}}
-                if not entry.is_function:
-                    call = with_keywords(call)
-                if prepare(call)["seconds"] <= LIMIT:
+                for new in steps:
+                    call = call_of(entry, new)
+                    if prepare(call)["seconds"] > (LIMIT if new is steps[-1] else LIMIT / 10):  # the next has ten times as much
+                        break
+                else:
                     return call
             except Exception:  # whatever the reason, the next one may fit
                 continue
     return None
+
+
+def call_of(entry, row):
+    inputs, attrs = entry.arguments(row, f"sweep/{entry.name}")
+    call = {"name": entry.name, "is_function": entry.is_function, "row": row,
+            "inputs": {name: tensorflow_worker.pack(value) for name, value in inputs.items()},
+            "attrs": {name: tensorflow_worker.pack_attribute(value) for name, value in attrs.items()}}
+    return call if entry.is_function else with_keywords(call)
 
 
 def with_keywords(call):

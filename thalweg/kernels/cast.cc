@@ -115,6 +115,11 @@ template <class Part> void make_complex(const void* in, void* out, int64_t n) {
   }
 }
 
+// Zero and one, of which a half type has the bits.
+void mark_halves(const uint8_t* in, uint16_t one, uint16_t* out, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) out[i] = in[i] != 0 ? one : uint16_t{0};
+}
+
 // The elements as their stage, which is `in` itself where nothing changes.
 const void* widened(DType from, const void* in, void* buffer, int64_t n) {
   DType stage = stage_of(from);
@@ -155,6 +160,10 @@ void cast(DType from, const void* in, DType to, void* out, int64_t n) {
   if (is_complex(from) && is_complex(to)) return cast(real_of(from), in, real_of(to), out, 2 * n);
   bool same_bits = from == to || (size_of(from) == size_of(to) && is_integer(from) && is_integer(to));
   if (same_bits) return copy_elements(to, in, out, n);
+  if (from == DType::int8 && to == DType::bool_) from = DType::uint8;  // the same bytes are zero
+  if (from == DType::bool_ && is_half(to))
+    return mark_halves(static_cast<const uint8_t*>(in), to == DType::float16 ? 0x3c00 : 0x3f80,
+                       static_cast<uint16_t*>(out), n);
   DType stage = stage_of(from), last = is_half(to) ? DType::float32 : real_of(to);
   if (UnaryLoop direct = cast_loop(from, to)) return direct(in, out, n, nullptr);
   constexpr int64_t tile = 512;

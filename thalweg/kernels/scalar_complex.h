@@ -1,6 +1,6 @@
 // Complex overloads of the scalar functions; apart because <complex> is slow to compile.
 // They are the C library's, which follows C's annex G at the edges, except where it has none or TensorFlow differs, and
-// for sqrt and log of complex64, which vectorise.
+// for sign, sqrt and log of complex64, which vectorise.
 #pragma once
 #include <cmath>
 #include <complex>
@@ -17,6 +17,13 @@ template <class T> [[gnu::always_inline]] inline T abs(const std::complex<T>& x)
 template <class T> [[gnu::always_inline]] inline std::complex<T> sign(const std::complex<T>& x) {
   T modulus = std::abs(x);
   return modulus == T(0) ? std::complex<T>() : x / modulus;
+}
+/// With the modulus in double, as the C library's hypotf has it.
+[[gnu::always_inline]] inline std::complex<float> sign(const std::complex<float>& x) {
+  double a = static_cast<double>(x.real()), b = static_cast<double>(x.imag());
+  float modulus = static_cast<float>(std::sqrt(a * a + b * b));
+  bool zero = modulus == 0.0f;
+  return {zero ? 0.0f : x.real() / modulus, zero ? 0.0f : x.imag() / modulus};
 }
 
 /// 1 / x, scaled against overflow; NaN at 0 and at infinity, as in TensorFlow.
@@ -48,8 +55,10 @@ template <class T> [[gnu::always_inline]] inline std::complex<T> sqrt(const std:
 
 /// 1 / sqrt(x). On the negative axis the result is below the real axis whatever the sign of the zero, as in TensorFlow.
 template <class T> [[gnu::always_inline]] inline std::complex<T> rsqrt(const std::complex<T>& x) {
-  if (x.real() < T(0) && x.imag() == T(0)) return {T(0), T(-1) / std::sqrt(-x.real())};
-  return T(1) / std::sqrt(x);
+  bool negative = (x.real() < T(0)) & (x.imag() == T(0));
+  T below = T(-1) / std::sqrt(-x.real());
+  std::complex<T> inverse = T(1) / scalar::sqrt(x);
+  return {negative ? T(0) : inverse.real(), negative ? below : inverse.imag()};
 }
 
 /// e^x.

@@ -1,8 +1,9 @@
 #include "thalweg/kernels/softmax.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
+#include <vector>
 
 #include "thalweg/core/convert.h"
 #include "thalweg/core/threads.h"
@@ -88,103 +89,86 @@ template <class T> Rows<T> row_loops() {
   return {softmax_baseline<T>, log_softmax_baseline<T>, cross_entropy_baseline<T>, sparse_baseline<T>};
 }
 
-template <class Row> void for_rows(int64_t rows, int64_t classes, Row row) {
-  parallel_for(rows, 2.0 * static_cast<double>(classes) + 20, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) row(i);
-  });
-}
-
-/// One array of a call: its elements, and whether it is written.
+/// One array of a call: its elements, how many a row has, and whether it is written.
 struct Array {
   const void* data;
-  int64_t size;
+  int64_t per_row;
   bool written;
 };
 
-// Calls compute(T** arrays) with the type that computes; halves are widened before and narrowed after.
-template <int count, class Compute> void dispatch(DType dtype, const Array (&arrays)[count], Compute compute) {
-  auto direct = [&]<class T>(T) {
-    T* p[count];
-    for (int i = 0; i < count; ++i) p[i] = const_cast<T*>(static_cast<const T*>(arrays[i].data));
-    compute(p);
-  };
-  auto widened = [&] {
-    std::unique_ptr<float[]> wide[count];
-    float* p[count];
-    for (int i = 0; i < count; ++i) {
-      wide[i] = std::make_unique_for_overwrite<float[]>(static_cast<size_t>(arrays[i].size));
-      p[i] = wide[i].get();
-      if (!arrays[i].written) convert_elements(dtype, arrays[i].data, DType::float32, p[i], arrays[i].size);
+// Calls row(T** arrays, i) for each row, with the type that computes and the arrays from that row on; halves are
+// widened before and narrowed after, in memory that stays in the cache.
+template <int count, class Row>
+void for_rows(DType dtype, int64_t rows, int64_t classes, const Array (&arrays)[count], Row row) {
+  auto direct = [&]<class T>(int64_t begin, int64_t end, T) {
+    for (int64_t i = begin; i < end; ++i) {
+      T* p[count];
+      for (int k = 0; k < count; ++k)
+        p[k] = const_cast<T*>(static_cast<const T*>(arrays[k].data)) + i * arrays[k].per_row;
+      row(p, i);
     }
-    compute(p);
-    for (int i = 0; i < count; ++i)
-      if (arrays[i].written)
-        convert_elements(DType::float32, p[i], dtype, const_cast<void*>(arrays[i].data), arrays[i].size);
   };
-  switch (dtype) {
-    case DType::float32:
-      return direct(float{});
-    case DType::float64:
-      return direct(double{});
-    case DType::float16:
-    case DType::bfloat16:
-      return widened();
-    default:
-      return;
-  }
+  auto widened = [&](int64_t begin, int64_t end) {
+    std::vector<float> wide[count];
+    for (int k = 0; k < count; ++k) wide[k].resize(static_cast<size_t>(arrays[k].per_row));
+    for (int64_t i = begin; i < end; ++i) {
+      float* p[count];
+      auto half = [&](int k) {
+        return const_cast<uint16_t*>(static_cast<const uint16_t*>(arrays[k].data)) + i * arrays[k].per_row;
+      };
+      for (int k = 0; k < count; ++k) {
+        p[k] = wide[k].data();
+        if (!arrays[k].written) widen_halves(dtype, half(k), p[k], arrays[k].per_row);
+      }
+      row(p, i);
+      for (int k = 0; k < count; ++k)
+        if (arrays[k].written) narrow_halves(dtype, p[k], half(k), arrays[k].per_row);
+    }
+  };
+  parallel_for(rows, 2.0 * static_cast<double>(classes) + 20, [&](int64_t begin, int64_t end) {
+    if (dtype == DType::float32) direct(begin, end, float{});
+    else if (dtype == DType::float64) direct(begin, end, double{});
+    else widened(begin, end);
+  });
 }
 }  // namespace
 
 void softmax(DType dtype, int64_t rows, int64_t classes, const void* logits, void* out) {
-  const int64_t size = rows * classes;
-  if (size <= 0) return;
-  dispatch<2>(dtype, {{logits, size, false}, {out, size, true}}, [&]<class T>(T** p) {
-    const auto row = row_loops<T>().softmax;
-    for_rows(rows, classes, [&](int64_t i) { row(p[0] + i * classes, classes, p[1] + i * classes); });
-  });
+  if (rows * classes <= 0) return;
+  for_rows<2>(dtype, rows, classes, {{logits, classes, false}, {out, classes, true}},
+              [&]<class T>(T** p, int64_t) { row_loops<T>().softmax(p[0], classes, p[1]); });
 }
 
 void log_softmax(DType dtype, int64_t rows, int64_t classes, const void* logits, void* out) {
-  const int64_t size = rows * classes;
-  if (size <= 0) return;
-  dispatch<2>(dtype, {{logits, size, false}, {out, size, true}}, [&]<class T>(T** p) {
-    const auto row = row_loops<T>().log_softmax;
-    for_rows(rows, classes, [&](int64_t i) { row(p[0] + i * classes, classes, p[1] + i * classes); });
-  });
+  if (rows * classes <= 0) return;
+  for_rows<2>(dtype, rows, classes, {{logits, classes, false}, {out, classes, true}},
+              [&]<class T>(T** p, int64_t) { row_loops<T>().log_softmax(p[0], classes, p[1]); });
 }
 
 void softmax_cross_entropy(DType dtype, int64_t rows, int64_t classes, const void* logits, const void* labels,
                            void* loss, void* backprop) {
-  const int64_t size = rows * classes;
   if (rows <= 0) return;
-  dispatch<4>(dtype, {{logits, size, false}, {labels, size, false}, {loss, rows, true}, {backprop, size, true}},
-              [&]<class T>(T** p) {
-                const auto row = row_loops<T>().cross_entropy;
-                for_rows(rows, classes, [&](int64_t i) {
-                  const int64_t at = i * classes;
-                  p[2][i] = classes > 0 ? row(p[0] + at, p[1] + at, classes, p[3] + at) : T{};
-                });
+  for_rows<4>(dtype, rows, classes,
+              {{logits, classes, false}, {labels, classes, false}, {loss, 1, true}, {backprop, classes, true}},
+              [&]<class T>(T** p, int64_t) {
+                *p[2] = classes > 0 ? row_loops<T>().cross_entropy(p[0], p[1], classes, p[3]) : T{};
               });
 }
 
 void sparse_softmax_cross_entropy(DType dtype, DType label_dtype, int64_t rows, int64_t classes, const void* logits,
                                   const void* labels, void* loss, void* backprop) {
-  const int64_t size = rows * classes;
   if (rows <= 0) return;
-  dispatch<3>(dtype, {{logits, size, false}, {loss, rows, true}, {backprop, size, true}}, [&]<class T>(T** p) {
-    const auto row = row_loops<T>().sparse;
-    for_rows(rows, classes, [&](int64_t i) {
-      const int64_t at = i * classes;
-      const int64_t label =
-          label_dtype == DType::int32 ? static_cast<const int32_t*>(labels)[i] : static_cast<const int64_t*>(labels)[i];
-      if (label >= 0 && label < classes) {
-        p[1][i] = row(p[0] + at, label, classes, p[2] + at);
-      } else {
-        p[1][i] = std::numeric_limits<T>::quiet_NaN();
-        for (int64_t c = 0; c < classes; ++c) p[2][at + c] = std::numeric_limits<T>::quiet_NaN();
-      }
-    });
-  });
+  for_rows<3>(dtype, rows, classes, {{logits, classes, false}, {loss, 1, true}, {backprop, classes, true}},
+              [&]<class T>(T** p, int64_t i) {
+                const int64_t label = label_dtype == DType::int32 ? static_cast<const int32_t*>(labels)[i]
+                                                                  : static_cast<const int64_t*>(labels)[i];
+                if (label >= 0 && label < classes) {
+                  *p[1] = row_loops<T>().sparse(p[0], label, classes, p[2]);
+                } else {
+                  *p[1] = std::numeric_limits<T>::quiet_NaN();
+                  std::fill_n(p[2], classes, std::numeric_limits<T>::quiet_NaN());
+                }
+              });
 }
 
 }  // namespace thalweg::kernels

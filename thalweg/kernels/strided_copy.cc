@@ -47,7 +47,10 @@ template <Row kind, class T>
     const T value = *in;
     for (int64_t i = 0; i < n; ++i) out[i] = value;
   } else if constexpr (kind == Row::gathered) {
-    for (int64_t i = 0; i < n; ++i) out[i] = in[i * in_stride];
+    if (in_stride == 2)  // a number that the compiler knows makes vectors
+      for (int64_t i = 0; i < n; ++i) out[i] = in[2 * i];
+    else
+      for (int64_t i = 0; i < n; ++i) out[i] = in[i * in_stride];
   } else {
     for (int64_t i = 0; i < n; ++i) out[i * out_stride] = in[i * in_stride];
   }

@@ -70,7 +70,7 @@ const Op& Relu6Grad = define_op({
     .infer = infer::same_shape,
     .kernel = kernel::binary<real_types>([](auto g, auto x) {
       using T = decltype(x);
-      return static_cast<T>(g * T(x > T(0) && x < T(6)));  // NaN stays NaN
+      return static_cast<T>(g * T(x > T(0)) * T(x < T(6)));  // NaN stays NaN; `&&` would be a branch
     }),
     .grad =
         [](GradCall& g) {

@@ -77,7 +77,13 @@ const Op& BiasAddGrad = define_op({
       int rank = c.shape(0).rank();
       std::fill_n(reduced, rank, true);
       reduced[channel_axis(c.attrs<BiasAttrs>().data_format, rank)] = false;
-      kernels::run_reduce(sums, c.dtype(), c.shape(0), {reduced, static_cast<size_t>(rank)}, c.input(0), c.output());
+      Shape shape = c.shape(0);
+      DType dtype = c.dtype();
+      if (is_complex(dtype) && !reduced[rank - 1]) {  // their parts are channels
+        dtype = real_of(dtype);
+        shape[rank - 1] *= 2;
+      }
+      kernels::run_reduce(sums, dtype, shape, {reduced, static_cast<size_t>(rank)}, c.input(0), c.output());
     }},
     .grad =
         [](GradCall& g) {

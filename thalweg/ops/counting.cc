@@ -62,13 +62,18 @@ template <class T> struct Binning {
   THALWEG_AVX2 static bool fast(const Binning& b, const T* values, int64_t n, int32_t* bins) {
     return b.body(values, n, bins);
   }
+  THALWEG_AVX512 static bool fastest(const Binning& b, const T* values, int64_t n, int32_t* bins) {
+    return b.body(values, n, bins);
+  }
 };
 
 template <class T, class Count> void count_bins(const KernelCall& c, const Binning<T>& binning, Count* counts) {
   constexpr int64_t tile = 1024;
   int32_t bins[tile];
   const T* values = c.input<T>(0);
-  auto find = kernels::isa >= kernels::avx2 ? Binning<T>::fast : Binning<T>::plain;
+  constexpr decltype(&Binning<T>::plain) loops[kernels::num_isas] = {Binning<T>::plain, Binning<T>::fast,
+                                                                     Binning<T>::fastest};
+  auto find = loops[kernels::isa];
   for (int64_t first = 0; first < c.count(0); first += tile) {
     const int64_t n = std::min(tile, c.count(0) - first);
     if (!find(binning, values + first, n, bins))

@@ -145,11 +145,7 @@ const Op& PlaceholderWithDefault = define_op({
             c.fail("the default has shape " + c.shape(0).brackets() + ", which does not fit " + wanted.brackets());
           c.output(0, wanted);  // what is fed may differ from the default where this is unknown
         },
-    .kernel = {[](const KernelCall& c) {
-      if (c.output_shape().is_fully_defined()) return c.share(0, 0);
-      c.allocate(0, c.shape(0));
-      copy_elements(c.dtype(), c.input(0), c.output(), c.count(0));
-    }},
+    .kernel = {[](const KernelCall& c) { c.adopt(0, c.tensor(0)); }},
     .grad = [](GradCall& g) { g.input_grad(0, g.output_grad()); },
     .grad_reads = reads::nothing,
     .traits = {.view = true},

@@ -106,8 +106,11 @@ const Op& FloorDiv = define_op({
       using T = decltype(x);
       if constexpr (std::is_integral_v<T>) {
         T q = truncated(x, y);
-        bool opposite = std::is_signed_v<T> && (x < T(0)) != (y < T(0));
-        return static_cast<T>(opposite && remainder(x, y) != T(0) ? q - 1 : q);
+        if constexpr (std::is_signed_v<T>) {
+          T rest = scalar::subtract(x, scalar::multiply(q, y));  // a second division would take as long as the first
+          q = scalar::subtract(q, static_cast<T>((rest != 0) & ((rest ^ y) < 0)));
+        }
+        return q;
       } else if constexpr (std::is_floating_point_v<T>) {
         return scalar::floor(x / y);
       } else {
@@ -126,7 +129,8 @@ const Op& FloorMod = define_op({
       using T = decltype(x);
       if constexpr (std::is_integral_v<T>) {
         T r = remainder(x, y);
-        return static_cast<T>(std::is_signed_v<T> && r != T(0) && (r < T(0)) != (y < T(0)) ? r + y : r);
+        if constexpr (std::is_signed_v<T>) r = static_cast<T>(r + (((r != 0) & ((r ^ y) < 0)) ? y : T(0)));
+        return r;
       } else {
         T r = std::fmod(x, y);
         return r != T(0) && (r < T(0)) != (y < T(0)) ? r + y : r;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "thalweg/core/convert.h"
 #include "thalweg/core/error.h"
 #include "thalweg/core/threads.h"
 #include "thalweg/kernels/scalar_arithmetic.h"
@@ -217,46 +218,13 @@ void infer_sum(InferCall& c) {
   c.require(c.num_inputs() > 0, "needs at least one tensor");
   infer::same_shape(c);
 }
-template <class T> void sum_inputs(const KernelCall& c) {
-  auto* out = c.output<T>();
-  parallel_for(c.output_shape().count(), 0.3 * c.num_inputs(), [&](int64_t begin, int64_t end) {
-    std::copy(c.input<T>(0) + begin, c.input<T>(0) + end, out + begin);
-    for (int k = 1; k < c.num_inputs(); ++k) {
-      auto* in = c.input<T>(k);
-      for (int64_t i = begin; i < end; ++i) {
-        if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
-          out[i] = T(static_cast<float>(out[i]) + static_cast<float>(in[i]));
-        else out[i] = static_cast<T>(out[i] + in[i]);
-      }
-    }
-  });
-}
 void run_sum(const KernelCall& c) {
-  switch (c.dtype()) {
-    case DType::float32:
-      return sum_inputs<float>(c);
-    case DType::float64:
-      return sum_inputs<double>(c);
-    case DType::float16:
-      return sum_inputs<Half>(c);
-    case DType::bfloat16:
-      return sum_inputs<BFloat16>(c);
-    case DType::complex64:
-      return sum_inputs<std::complex<float>>(c);
-    case DType::complex128:
-      return sum_inputs<std::complex<double>>(c);
-    case DType::int8:
-    case DType::uint8:
-      return sum_inputs<uint8_t>(c);
-    case DType::int16:
-    case DType::uint16:
-      return sum_inputs<uint16_t>(c);
-    case DType::int32:
-    case DType::uint32:
-      return sum_inputs<uint32_t>(c);
-    default:
-      return sum_inputs<uint64_t>(c);
-  }
+  const Shape& shape = c.output_shape();
+  if (c.num_inputs() == 1) return copy_elements(c.dtype(), c.input(0), c.output(), shape.count());
+  const auto& adding = *static_cast<const kernels::BinaryLoops*>(AddV2.kernel.loops);
+  for (int k = 1; k < c.num_inputs(); ++k)
+    kernels::run_binary(adding, c.dtype(), shape, k == 1 ? c.input(0) : c.output(), shape, c.input(k), shape,
+                        c.output(), nullptr);
 }
 void sum_lists(const KernelCall& c) {
   auto* out = c.output<ResourceHandle>();

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "thalweg/core/complex.h"
+#include "thalweg/core/convert.h"
 #include "thalweg/core/error.h"
 #include "thalweg/kernels/strided_copy.h"
 #include "thalweg/ops/apply.h"
@@ -63,11 +64,21 @@ void run_pad(const KernelCall& c, const void* value) {
   const Shape &in = c.shape(0), &out = c.output_shape();
   DType dtype = c.dtype();
   Integers pads = paddings_of(c);
-  if (in.count() != out.count()) kernels::fill_elements(dtype, value, c.output(), out.count());
   int64_t in_strides[Shape::max_rank], out_strides[Shape::max_rank], at = 0;
   kernels::dense_strides(in, in_strides);
   kernels::dense_strides(out, out_strides);
-  for (int d = 0; d < in.rank(); ++d) at += pads[2 * d] * out_strides[d];
+  // The border along an axis has the length of the input in the axes before it, and of the output in those after.
+  for (int d = 0; d < in.rank(); ++d) {
+    auto fill = [&](int64_t length, int64_t from) {
+      kernels::StridedCopy border;
+      for (int outer = 0; outer < d; ++outer) border.axis(in[outer], 0, out_strides[outer]);
+      border.axis(length * out_strides[d], 0, 1);
+      border.run(dtype, value, kernels::element(dtype, c.output(), at + from * out_strides[d]));
+    };
+    fill(pads[2 * d], 0);
+    fill(pads[2 * d + 1], pads[2 * d] + in[d]);
+    at += pads[2 * d] * out_strides[d];
+  }
   if (in.count() == 0) return;
   kernels::StridedCopy copy;
   copy.axes(in, in_strides, out_strides);
@@ -172,21 +183,33 @@ const Op& MirrorPad = define_op({
 
 template <class T> using Sum = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
 
-// Adds every element of the padded input to the one it mirrors; `offset[d]` is where each position of axis d goes.
-template <class T> void fold(const T* in, T* out, const Shape& shape, const std::vector<std::vector<int64_t>>& offset) {
-  int last = shape.rank() - 1;
-  int64_t at[Shape::max_rank] = {};
-  for (;;) {
-    int64_t base = 0;
-    for (int d = 0; d < last; ++d) base += offset[static_cast<size_t>(d)][static_cast<size_t>(at[d])];
-    const auto& inner = offset[static_cast<size_t>(last)];
-    for (int64_t place : inner) {
-      T& to = out[base + place];
-      to = static_cast<T>(static_cast<Sum<T>>(to) + static_cast<Sum<T>>(*in++));
+// One axis, [outer, before + length + after, inner], becomes [outer, length, inner]: the middle, to which the part
+// before and then the part after are added where they mirror it.
+struct MirrorFold {
+  int64_t outer, before, length, after, inner, spare;
+
+  template <class T> void run(const T* in, T* out) const {
+    auto add = [this](const T* from, T* to) {
+      for (int64_t i = 0; i < inner; ++i)
+        to[i] = static_cast<T>(static_cast<Sum<T>>(to[i]) + static_cast<Sum<T>>(from[i]));
+    };
+    for (int64_t o = 0; o < outer; ++o, in += (before + length + after) * inner, out += length * inner) {
+      const T *middle = in + before * inner, *behind = middle + length * inner;
+      std::copy_n(middle, length * inner, out);
+      for (int64_t i = 0; i < before; ++i) add(in + i * inner, out + (before - 1 + spare - i) * inner);
+      for (int64_t i = 0; i < after; ++i) add(behind + i * inner, out + (length - 1 - spare - i) * inner);
     }
-    int d = last - 1;
-    while (d >= 0 && ++at[d] == shape[d]) at[d--] = 0;
-    if (d < 0) return;
+  }
+};
+
+// Axis after axis, each into memory of its own, the last into the result.
+template <class T> void fold_axes(const T* in, T* out, const std::vector<MirrorFold>& axes) {
+  std::vector<T> folded;
+  for (const MirrorFold& axis : axes) {
+    std::vector<T> next;
+    if (&axis != &axes.back()) next.resize(static_cast<size_t>(axis.outer * axis.length * axis.inner));
+    axis.run(folded.empty() ? in : folded.data(), next.empty() ? out : next.data());
+    folded = std::move(next);
   }
 }
 
@@ -218,29 +241,17 @@ const Op& MirrorPadGrad = define_op({
         },
     .kernel = {[](const KernelCall& c) {
       const Shape &in = c.shape(0), &out = c.output_shape();
-      kernels::clear_elements(c.dtype(), c.output(), out.count());
       if (in.count() == 0) return;
       Integers pads = paddings_of(c);
-      int64_t spare = c.attrs<MirrorPadAttrs>().mode == "REFLECT", strides[Shape::max_rank];
-      kernels::dense_strides(out, strides);
-      std::vector<std::vector<int64_t>> offset;
-      Shape shape = in;
-      for (int d = 0; d < in.rank(); ++d) {
-        auto& to = offset.emplace_back(static_cast<size_t>(in[d]));
-        for (int64_t i = 0; i < in[d]; ++i) {
-          int64_t own = i - pads[2 * d];
-          if (own < 0) own = -own - 1 + spare;
-          else if (own >= out[d]) own = 2 * out[d] - 1 - spare - own;
-          to[static_cast<size_t>(i)] = own * strides[d];
-        }
-      }
-      if (in.rank() == 0) {
-        shape = {1};
-        offset.push_back({0});
-      }
+      int64_t spare = c.attrs<MirrorPadAttrs>().mode == "REFLECT";
+      std::vector<MirrorFold> axes;
+      for (int d = 0; d < in.rank(); ++d)
+        if (in[d] != out[d])
+          axes.push_back({out.count(0, d), pads[2 * d], out[d], pads[2 * d + 1], in.count(d + 1, in.rank()), spare});
+      if (axes.empty()) return copy_elements(c.dtype(), c.input(0), c.output(), in.count());
       auto run = [&](auto example) {
         using T = decltype(example);
-        fold(c.input<T>(0), c.output<T>(), shape, offset);
+        fold_axes(c.input<T>(0), c.output<T>(), axes);
       };
       switch (c.dtype()) {
         case DType::float32:

@@ -116,6 +116,8 @@ const Op& Select = define_op({
         },
     .kernel = {[](const KernelCall& c) {
       Shape condition = c.shape(0);
+      if (condition.rank() == 0) return c.adopt(0, c.tensor(*c.input<bool>(0) ? 1 : 2));
+      c.allocate(0, c.shape(1));
       if (condition.rank() == 1)
         while (condition.rank() < c.output_shape().rank()) condition.push_back(1);
       select_broadcast(c, condition);
@@ -127,6 +129,7 @@ const Op& Select = define_op({
           if (g.wants(2)) g.input_grad(2, apply1(Select, {g.input(0), zero, g.output_grad()}));
         },
     .grad_reads = reads::inputs<0>,
+    .traits = {.view = true},  // of one side, where one condition decides for all
 });
 
 const Op& SelectV2 = define_op({

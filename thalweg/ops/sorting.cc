@@ -62,13 +62,15 @@ template <class T> void find_largest(const T* row, int64_t n, int64_t k, std::ve
   if (k <= few && k < n) {  // most elements are no match for the smallest that is kept
     auto before = [row](T value, int64_t kept) { return rank_of(value) > rank_of(row[kept]); };
     order.clear();
-    uint64_t least = 0;  // the smallest rank that is kept, once there are k
+    using W = kernel::Wide<T>;
+    W least{};  // the smallest that is kept, once there are k
     for (int64_t i = 0; i < n; ++i) {
+      const W value = static_cast<W>(row[i]);
       bool full = static_cast<int64_t>(order.size()) == k;
-      if (full && rank_of(row[i]) <= least) continue;
+      if (full && (value <= least || value != value)) continue;
       if (full) order.pop_back();
       order.insert(std::upper_bound(order.begin(), order.end(), row[i], before), i);
-      least = rank_of(row[order.back()]);
+      least = static_cast<W>(row[order.back()]);
     }
   } else if (sizeof(T) <= 4 && n <= std::numeric_limits<uint32_t>::max()) {
     std::vector<uint64_t> keys(static_cast<size_t>(n));
@@ -167,7 +169,7 @@ const Op& InTopKV2 = define_op({
         const float* row = c.input<float>(0) + static_cast<int64_t>(b) * classes;
         bool known = targets[b] >= 0 && targets[b] < classes;
         int64_t larger = 0;
-        for (int64_t i = 0; known && i < classes; ++i) {
+        for (int64_t i = 0; known && larger < k && i < classes; ++i) {
           known = std::isfinite(row[i]);
           larger += row[i] > row[targets[b]];
         }
@@ -192,23 +194,41 @@ void infer_bound(InferCall& c) {
   }
   c.output(0, out);
 }
-template <bool Upper> void run_bound(const KernelCall& c) {
+// Looks where std::lower_bound and std::upper_bound look, so that rows with NaN have TensorFlow's answers, but without
+// a branch that would be mispredicted half of the time.
+template <bool Upper, class T> int64_t find_bound(const T* row, int64_t n, kernel::Wide<T> value) {
+  auto goes_on = [value](T middle) -> int64_t {
+    return Upper ? !(value < static_cast<kernel::Wide<T>>(middle)) : static_cast<kernel::Wide<T>>(middle) < value;
+  };
+  const T* first = row;
+  // The number of steps depends on n alone; they leave one element or none.
+  for (int64_t rest = n; rest > 1; rest /= 2) {
+    const int64_t half = n / 2, right = goes_on(first[half]);
+    first += (half + 1) & -right;
+    n = half - (right & ~n & 1);
+  }
+  if (n > 0) first += goes_on(*first);
+  return first - row;
+}
+template <bool Upper, class T> void find_bounds(const KernelCall& c, const T* sorted, const T* values) {
   int64_t n = c.shape(0)[1], m = c.shape(1)[1];
-  kernel::visit_type<real_types>(c.dtype(), [&]<class T>(T*) {
-    using W = kernel::Wide<T>;
-    auto less = [](const T& a, const T& b) { return static_cast<W>(a) < static_cast<W>(b); };
-    const T *sorted = c.input<T>(0), *values = c.input<T>(1);
-    parallel_for(c.count(1), 5 + 3 * std::log2(static_cast<double>(n) + 1), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const T *first = sorted + i / m * n, *last = first + n;
-        int64_t at =
-            (Upper ? std::upper_bound(first, last, values[i], less) : std::lower_bound(first, last, values[i], less)) -
-            first;
-        if (c.output_dtype() == int64) c.output<int64_t>()[i] = at;
-        else c.output<int32_t>()[i] = static_cast<int32_t>(at);
-      }
-    });
+  parallel_for(c.count(1), 5 + 3 * std::log2(static_cast<double>(n) + 1), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t at = find_bound<Upper>(sorted + i / m * n, n, static_cast<kernel::Wide<T>>(values[i]));
+      if (c.output_dtype() == int64) c.output<int64_t>()[i] = at;
+      else c.output<int32_t>()[i] = static_cast<int32_t>(at);
+    }
   });
+}
+template <bool Upper> void run_bound(const KernelCall& c) {
+  constexpr int64_t many = 16;  // elements of a row that are looked at for each value, and more
+  if (is_half(c.dtype()) && c.count(0) <= many * c.count(1)) {
+    std::vector<float> sorted(static_cast<size_t>(c.count(0))), values(static_cast<size_t>(c.count(1)));
+    widen_halves(c.dtype(), c.input<uint16_t>(0), sorted.data(), c.count(0));
+    widen_halves(c.dtype(), c.input<uint16_t>(1), values.data(), c.count(1));
+    return find_bounds<Upper>(c, sorted.data(), values.data());
+  }
+  kernel::visit_type<real_types>(c.dtype(), [&]<class T>(T*) { find_bounds<Upper>(c, c.input<T>(0), c.input<T>(1)); });
 }
 constexpr const char* integer_result = "the result is a list of indices";
 

@@ -1,6 +1,6 @@
 #include "thalweg/ops/unique.h"
 
-#include <unordered_map>
+#include <string_view>
 
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/elements.h"
@@ -27,24 +27,56 @@ template <class T> bool make_key(DType dtype, T& key) {
   return true;
 }
 
-// Gives equal keys one number, in the order they first appear.
+// Strings are looked at where they are.
+template <class T> using KeyOf = std::conditional_t<std::is_same_v<T, std::string>, std::string_view, T>;
+
+template <class Key> size_t hash_of(const Key& key) {
+  if constexpr (std::is_integral_v<Key>) {
+    uint64_t mixed = key * 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio: what the key has goes to the upper bits
+    return mixed ^ mixed >> 32;
+  } else {
+    return std::hash<Key>()(key);
+  }
+}
+
+// Gives equal keys one number, in the order they first appear. The keys lie in a table that is at most half full, each
+// at the first free place from its hash on.
 template <class Key> class Numbering {
  public:
   /// The number of a key; `first(i)` is where number i first appeared.
   int64_t add(const Key& key, bool comparable, int64_t at) {
     auto next = static_cast<int64_t>(first_.size());
     if (comparable) {
-      auto [found, is_new] = numbers_.try_emplace(key, next);
-      if (!is_new) return found->second;
+      Entry& entry = table_[place_of(key)];
+      if (entry.number >= 0) return entry.number;
+      entry = {key, next};
+      if (2 * ++used_ > table_.size()) grow();
     }
     first_.push_back(at);
     return next;
   }
-  bool has(const Key& key) const { return numbers_.count(key) > 0; }
+  bool has(const Key& key) const { return table_[place_of(key)].number >= 0; }
   const std::vector<int64_t>& first() const { return first_; }
 
  private:
-  std::unordered_map<Key, int64_t> numbers_;
+  struct Entry {
+    Key key{};
+    int64_t number = -1;  // none
+  };
+  size_t place_of(const Key& key) const {
+    size_t place = hash_of(key) & (table_.size() - 1);
+    while (table_[place].number >= 0 && table_[place].key != key) place = (place + 1) & (table_.size() - 1);
+    return place;
+  }
+  void grow() {
+    std::vector<Entry> old(4 * table_.size());
+    old.swap(table_);
+    for (const Entry& entry : old)
+      if (entry.number >= 0) table_[place_of(entry.key)] = entry;
+  }
+
+  std::vector<Entry> table_ = std::vector<Entry>(64);
+  size_t used_ = 0;
   std::vector<int64_t> first_;
 };
 
@@ -63,12 +95,14 @@ void write_unique(const KernelCall& c, int axis, const std::vector<int64_t>& fir
   c.allocate(0, out);
   int64_t row = shape.count(axis + 1, shape.rank());
   auto bytes = static_cast<int64_t>(size_of(c.dtype())) * row;
-  std::byte* to = c.output<std::byte>();
-  for (int64_t o = 0; o < shape.count(0, axis); ++o)
-    for (int64_t i : first) {
-      copy_elements(c.dtype(), c.input<std::byte>(0) + (o * shape[axis] + i) * bytes, to, row);
-      to += bytes;
-    }
+  kernel::visit_row_copy(c.dtype(), row, [&](const auto& copy) {
+    std::byte* to = c.output<std::byte>();
+    for (int64_t o = 0; o < shape.count(0, axis); ++o)
+      for (int64_t i : first) {
+        copy(c.input<std::byte>(0) + (o * shape[axis] + i) * bytes, to);
+        to += bytes;
+      }
+  });
   write_indices(c, 1, numbers);
   if (c.num_outputs() < 3) return;
   std::vector<int64_t> counts(first.size());
@@ -79,10 +113,10 @@ void write_unique(const KernelCall& c, int axis, const std::vector<int64_t>& fir
 void unique_elements(const KernelCall& c) {
   kernel::visit_size(c.dtype(), [&]<class T>(T*) {
     if constexpr (std::is_integral_v<T> || std::is_same_v<T, std::string>) {
-      Numbering<T> numbering;
+      Numbering<KeyOf<T>> numbering;
       std::vector<int64_t> numbers(static_cast<size_t>(c.count(0)));
       for (int64_t i = 0; i < c.count(0); ++i) {
-        T key = c.input<T>(0)[i];
+        KeyOf<T> key = c.input<T>(0)[i];
         bool comparable = make_key(c.dtype(), key);
         numbers[static_cast<size_t>(i)] = numbering.add(key, comparable, i);
       }
@@ -95,10 +129,11 @@ void unique_elements(const KernelCall& c) {
 void unique_slices(const KernelCall& c, int axis) {
   const Shape& shape = c.shape(0);
   int64_t row = shape.count(axis + 1, shape.rank());
-  Numbering<std::string> numbering;
+  Numbering<std::string_view> numbering;
   std::vector<int64_t> numbers(static_cast<size_t>(shape[axis]));
+  std::vector<std::string> slices(numbers.size());
   for (int64_t i = 0; i < shape[axis]; ++i) {
-    std::string whole;
+    std::string& whole = slices[static_cast<size_t>(i)];
     bool comparable = true;
     for (int64_t o = 0; o < shape.count(0, axis); ++o)
       kernel::visit_size(c.dtype(), [&]<class T>(T*) {
@@ -201,15 +236,15 @@ const Op& ListDiff = define_op({
                    [](const KernelCall& c) {
                      kernel::visit_size(c.dtype(), [&]<class T>(T*) {
                        if constexpr (std::is_integral_v<T> || std::is_same_v<T, std::string>) {
-                         Numbering<T> taken;
+                         Numbering<KeyOf<T>> taken;
                          for (int64_t i = 0; i < c.count(1); ++i) {
-                           T key = c.input<T>(1)[i];
+                           KeyOf<T> key = c.input<T>(1)[i];
                            bool comparable = make_key(c.dtype(), key);
                            taken.add(key, comparable, i);
                          }
                          std::vector<int64_t> kept;
                          for (int64_t i = 0; i < c.count(0); ++i) {
-                           T key = c.input<T>(0)[i];
+                           KeyOf<T> key = c.input<T>(0)[i];
                            if (!make_key(c.dtype(), key) || !taken.has(key)) kept.push_back(i);
                          }
                          c.allocate(0, {static_cast<int64_t>(kept.size())});
