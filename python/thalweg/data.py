@@ -1,7 +1,6 @@
 """tf.data: elements one after the other, made by the engine's stages."""
 
 from thalweg import _thalweg
-from thalweg.core.specs import TensorSpec
 
 AUTOTUNE = -1
 INFINITE_CARDINALITY = -1
@@ -75,7 +74,7 @@ class Dataset:
     @property
     def element_spec(self):
         """What is known of an element."""
-        return self._stage.element_spec(TensorSpec)
+        return self._stage.element_spec()
 
     def as_numpy_iterator(self):
         """A pass whose elements hold NumPy's arrays."""

@@ -114,3 +114,21 @@ def test_tensors_outlive_their_graphs():
     assert repr(kept[1]) == "<tf.Operation 'unknown' type=unknown>"
     with pytest.raises(TypeError, match="outside of the function"):
         kept[0] + 1.0
+
+
+def test_a_tensor_of_another_dtype_is_an_invalid_argument():
+    c = tf.function(lambda x, y: x * y).get_concrete_function(tf.TensorSpec([]), tf.TensorSpec([]))
+    for one, two in [(tf.constant(1), tf.constant(1.0)), (tf.constant(1.0), tf.constant(1))]:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="was expected to be a float32 tensor but is a int32 tensor"):
+            c(one, two)
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            c(x=one, y=two)
+
+
+def test_a_graph_lists_its_ops():
+    graph = tf.function(lambda x: tf.nn.relu(x @ tf.ones((2, 2)))).get_concrete_function(tf.TensorSpec([2, 2])).graph
+    assert [op.type for op in graph.get_operations()] == ["Placeholder", "Const", "MatMul", "Relu"]
+    assert graph.get_operation_by_name("Relu").type == "Relu"
+    with pytest.raises(KeyError):
+        graph.get_operation_by_name("Tanh")
+    assert [t.name for t in graph.inputs] == ["x:0"] and [t.shape for t in graph.outputs] == [[2, 2]]

@@ -85,3 +85,11 @@ def test_an_endless_dataset_needs_a_number_of_steps(method):
     model, x, y = model_and_data()
     with pytest.raises(ValueError, match="When providing an infinite dataset, you must specify the number of steps"):
         getattr(model, method)(Dataset.from_tensor_slices((x, y)).batch(2).repeat(), verbose=0)
+
+
+def test_a_pass_can_be_asked_for_its_next_element():
+    elements = iter(tf.data.Dataset.from_tensor_slices([1, 2]))
+    assert elements.element_spec == tf.TensorSpec([], tf.int32)
+    assert [int(elements.get_next()), int(next(elements))] == [1, 2]
+    with pytest.raises(tf.errors.OutOfRangeError, match="End of sequence"):
+        elements.get_next()

@@ -163,3 +163,8 @@ def test_hooks_on_models_that_are_not_compiled_and_on_other_objects():
                 break
         assert seen.stop_training and epoch == 1
     assert [int(value) for value in seen.weights] == [2, 3]  # those of the best epoch
+
+
+def test_callbacks_of_the_engine_have_no_model_before_a_run():
+    for callback in (callbacks.EarlyStopping(), callbacks.ReduceLROnPlateau(), callbacks.TerminateOnNaN()):
+        assert callback.model is None and callback.validation_data is None

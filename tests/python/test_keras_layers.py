@@ -341,3 +341,17 @@ def test_layers_of_the_engine_can_be_copied():
     other.build((None, 2))
     other.load_own_variables(store)
     np.testing.assert_array_equal(other.kernel, dense.kernel)
+
+
+def test_models_are_stateful_where_a_layer_is():
+    model = keras.Sequential([layers.LSTM(2, stateful=True, batch_input_shape=(1, 3, 2)), layers.Dense(1)])
+    assert model.stateful and keras.Sequential([model]).stateful
+    assert keras.Model(model.inputs, model.outputs).stateful
+    assert not keras.Sequential([layers.LSTM(2)]).stateful
+
+
+def test_recurrent_layers_say_what_states_they_begin_with():
+    shapes = [spec.shape for spec in layers.LSTM(3).state_spec]
+    assert shapes == [(None, 3), (None, 3)]
+    assert [spec.shape for spec in layers.RNN([layers.GRUCell(2), layers.LSTMCell(4)]).state_spec] == [
+        (None, 2), (None, 4), (None, 4)]

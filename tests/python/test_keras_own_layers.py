@@ -393,3 +393,19 @@ def test_layers_of_programs_can_be_copied(way):
         np.testing.assert_array_equal(mine, theirs)
     layer.shown.assign(5.0)
     assert float(other.shown) == 1.0
+
+
+def test_weights_of_a_class_that_comes_from_a_layer_are_in_the_order_they_were_made():
+    class Scaled(keras.layers.Dense):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            self.scale = tf.Variable(2.0, name="scale")
+
+        def build(self, input_shape):
+            self.first = self.add_weight("first", ())
+            super().build(input_shape)
+            self.last = self.add_weight("last", ())
+
+    layer = Scaled(3)
+    layer.build((None, 2))
+    assert [weight.name for weight in layer.weights] == ["scale:0", "first:0", "kernel:0", "bias:0", "last:0"]

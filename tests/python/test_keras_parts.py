@@ -244,3 +244,37 @@ def test_registered_names_of_saving():
 
     assert keras.saving.get_registered_name(Registered) == "found>Registered"
     assert keras.layers.serialize(Registered())["registered_name"] == "found>Registered"
+
+
+def test_results_of_metrics_of_programs_are_values():
+    class Sum(keras.metrics.Metric):
+        def __init__(self):
+            super().__init__()
+            self.total = self.add_weight("total", initializer="zeros")
+
+        def update_state(self, value):
+            self.total.assign_add(value)
+
+        def result(self):
+            return self.total
+
+    class Several(Sum):
+        def result(self):
+            return {"total": self.total, "one": 1.0}
+
+    total, several = Sum(), Several()
+    first = total(2.0)
+    several.update_state(2.0)
+    both = several.result()
+    total.update_state(3.0)
+    several.update_state(3.0)
+    assert isinstance(first, tf.Tensor) and float(first) == 2.0  # and not what the variable is now
+    assert float(total.result()) == 5.0
+    assert all(isinstance(value, tf.Tensor) for value in both.values())
+    assert {name: float(value) for name, value in both.items()} == {"total": 2.0, "one": 1.0}
+
+
+def test_losses_know_their_functions():
+    assert keras.losses.MeanSquaredError().fn is keras.losses.mean_squared_error
+    assert keras.losses.Huber().fn is keras.losses.huber
+    assert not hasattr(keras.losses.Loss(), "fn")

@@ -170,3 +170,32 @@ def test_layers_that_losses_and_metrics_bring_come_last():
     lines = []
     model.summary(print_fn=lines.append)
     assert any("add_metric (AddMetric)" in line for line in lines)
+
+
+def test_a_variable_cannot_begin_with_a_tensor_of_a_model():
+    with pytest.raises(TypeError, match="intermediate Keras symbolic"):
+        tf.Variable(tf.keras.Input((3,)))
+
+
+def test_tensors_know_the_calls_that_made_them():
+    x = tf.keras.Input((3,))
+    dense = tf.keras.layers.Dense(2)
+    dense(x)
+    y = dense(x * 2.0)
+    assert y.node.layer is dense and y.node.input_shapes == (None, 3) and y.node.output_shapes == (None, 2)
+    assert x.node.inbound_layers == []
+
+
+def test_masks_are_found_where_other_calls_were_dropped():
+    embedding = tf.keras.layers.Embedding(4, 2, mask_zero=True)
+    embedding(tf.keras.Input((3,)))
+    y = tf.keras.layers.Masking()(embedding(tf.keras.Input((3,))))
+    assert y.node.layer.get_input_mask_at(0).dtype == tf.bool
+
+
+def test_a_reshape_that_cannot_be_is_refused_at_once():
+    for size, target in [(5, (2, 3)), (3, (-1, 2)), (4, (5,))]:
+        with pytest.raises(ValueError, match="total size of new array must be unchanged"):
+            tf.keras.layers.Reshape(target)(tf.keras.Input((size,)))
+    assert tf.keras.layers.Reshape((2, 3))(tf.keras.Input((None,))).shape == [None, 2, 3]
+    assert tf.keras.layers.Reshape((-1, 3))(tf.keras.Input((None, 2))).shape == [None, None, 3]

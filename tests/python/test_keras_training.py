@@ -485,3 +485,9 @@ def test_metrics_begin_anew_whatever_they_counted_before():
     assert model.evaluate(X, Y, verbose=0)[1] < 10 and model.metrics_names == ["loss", "error"]
     with pytest.raises(ValueError, match="Found duplicated metrics object"):
         model.compile("sgd", "mse", metrics=[metric], weighted_metrics=[metric])
+
+
+def test_compiling_without_a_loss_leaves_an_empty_one():
+    model = linear()
+    model.compile("sgd")
+    assert model.loss == {}

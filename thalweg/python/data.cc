@@ -16,25 +16,39 @@ struct Pass {
   explicit Pass(data::StagePtr source) : stage(std::move(source)), iterator(stage->iterate()) {}
   nb::object next() {
     std::vector<Tensor> element;
-    bool more = false;
-    {
-      nb::gil_scoped_release release;
-      more = iterator->next(element);
-    }
-    if (!more) throw nb::stop_iteration();
+    if (!make(element)) throw nb::stop_iteration();
     return from_nest(stage->structure().pack(element));
+  }
+  nb::object get_next() {
+    std::vector<Tensor> element;
+    if (!make(element)) throw OutOfRangeError("End of sequence");
+    return from_nest(stage->structure().pack(element));
+  }
+  bool make(std::vector<Tensor>& element) {
+    nb::gil_scoped_release release;
+    return iterator->next(element);
   }
   data::StagePtr stage;
   std::unique_ptr<data::Iterator> iterator;
 };
 
+/// What is known of an element: TensorSpecs in its structure.
+nb::object element_spec(const data::Stage& stage) {
+  const nb::object make = nb::module_::import_("thalweg").attr("TensorSpec");
+  return from_nest(stage.structure(), [&](const Tensor& t) {
+    return make(nb::steal(wrap_shape(t.shape())), nb::steal(wrap_dtype(t.dtype())));
+  });
+}
+
 }  // namespace
 
 void define_data(nb::module_& parent) {
   nb::module_ module = parent.def_submodule("data");
-  nb::class_<Pass>(module, "Pass").def("__next__", &Pass::next).def("__iter__", [](nb::handle self) {
-    return nb::borrow(self);
-  });
+  nb::class_<Pass>(module, "Pass")
+      .def("__next__", &Pass::next)
+      .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
+      .def("get_next", &Pass::get_next)
+      .def_prop_ro("element_spec", [](const Pass& self) { return element_spec(*self.stage); });
   nb::class_<DatasetStage>(module, "Stage")
       .def("__iter__", [](const DatasetStage& self) { return Pass(self.stage); })
       .def("cardinality", [](const DatasetStage& self) { return self.stage->cardinality(); })
@@ -54,12 +68,7 @@ void define_data(nb::module_& parent) {
                 stages::shuffle(self.stage, size, {.seed = seed, .reshuffle_each_iteration = reshuffle})};
           },
           nb::arg(), nb::arg().none(), nb::arg())
-      // What `make(shape, dtype)` makes of each tensor, in the structure of an element.
-      .def("element_spec", [](const DatasetStage& self, const nb::callable& make) {
-        return from_nest(self.stage->structure(), [&](const Tensor& t) {
-          return make(nb::steal(wrap_shape(t.shape())), nb::steal(wrap_dtype(t.dtype())));
-        });
-      });
+      .def("element_spec", [](const DatasetStage& self) { return element_spec(*self.stage); });
   module.def("from_tensors", [](nb::handle tensors) { return DatasetStage{stages::from_tensors(to_nest(tensors))}; });
   module.def("from_tensor_slices",
              [](nb::handle tensors) { return DatasetStage{stages::from_tensor_slices(to_nest(tensors))}; });

@@ -16,6 +16,10 @@ Nest inputs_of(const std::shared_ptr<Node>& node) {
   return node->inputs.is_none() ? keras::functional::outputs_of(node) : keras::functional::first_argument(*node);
 }
 
+nb::tuple tensors_of(const std::shared_ptr<Node>& node) {
+  return nb::make_tuple(from_nest(inputs_of(node)), from_nest(keras::functional::outputs_of(node)));
+}
+
 /// The calls of a model's layers again, on other inputs and with other layers.
 class Replay {
  public:
@@ -66,9 +70,12 @@ void define_keras_nodes(nb::module_& module) {
   define(module, "calls", [](Core& core) {
     nb::list list;
     for (const std::shared_ptr<Node>& node : keras::functional::nodes_of(*as_interface<LayerInterface>(core)))
-      list.append(nb::make_tuple(from_nest(inputs_of(node)), from_nest(keras::functional::outputs_of(node))));
+      list.append(tensors_of(node));
     return list;
   });
+  // The same of the call that gave a tensor of a model.
+  define(module, "call_of",
+         [](nb::handle tensor) { return tensors_of(keras::functional::history_of(tensor_of(tensor.ptr())).node); });
   // The outputs of a model with other layers, each from `copy(layer)`, for these inputs.
   define(module, "replay", [](Core& core, nb::handle inputs, nb::handle copy) {
     std::shared_ptr<LayerInterface> layer = as_interface<LayerInterface>(core);

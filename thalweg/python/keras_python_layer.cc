@@ -208,13 +208,13 @@ void PyLayer::track(const Variable& variable, bool is_own) {
   std::erase_if(tracked_, [&](const Tracked& one) { return !one.is_own && !is_attribute(one.variable, attributes); });
   for (const Tracked& one : tracked_)
     if (is_same(one.variable, variable)) return;
-  tracked_.push_back({variable, is_own});
+  tracked_.push_back({variable, is_own, inner_ && !inner_->is_model() && !inner_->built});
 }
 
 void PyLayer::untrack(const Variable& variable, const Variable& other) {
   for (auto one = tracked_.begin(); one != tracked_.end(); ++one) {
     if (!is_same(one->variable, variable)) continue;
-    if (other.defined()) *one = {other, false};
+    if (other.defined()) *one = {other, false, one->is_early};
     else tracked_.erase(one);
     return;
   }

@@ -97,12 +97,11 @@ class PyLayer : public keras::LayerInterface,
   Nest predict_step(keras::Model&, const Nest& data) override { return step("predict", data); }
 
   void list_parts(module::Parts& parts) const override {
-    if (inner_) inner_->list_parts(parts);
     nb::gil_scoped_acquire acquire;
     nb::object attributes = me().attr("__dict__");
-    for (const Tracked& one : tracked_)
-      if (one.is_own || is_attribute(one.variable, attributes))
-        parts.keep(std::to_string(parts.list().size()), one.variable);
+    list_tracked(attributes, true, parts);
+    if (inner_) inner_->list_parts(parts);
+    list_tracked(attributes, false, parts);
     for (auto [key, item] : nb::cast<nb::dict>(attributes)) {
       std::string name = text_of(nb::str(key));
       if (!name.starts_with("_core")) look(name, item, parts, 0);
@@ -145,8 +144,14 @@ class PyLayer : public keras::LayerInterface,
   }
   struct Tracked {
     Variable variable;
-    bool is_own;  // made by add_weight; others count while they are attributes
+    bool is_own;    // made by add_weight; others count while they are attributes
+    bool is_early;  // there before the layer that the class comes from made its weights
   };
+  void list_tracked(nb::handle attributes, bool early, module::Parts& parts) const {
+    for (const Tracked& one : tracked_)
+      if (one.is_early == early && (one.is_own || is_attribute(one.variable, attributes)))
+        parts.keep(std::to_string(parts.list().size()), one.variable);
+  }
   static bool is_attribute(const Variable& variable, nb::handle attributes) {
     for (auto [key, item] : nb::borrow<nb::dict>(attributes))
       if (is_variable(item.ptr()) && is_same(to_variable(item), variable)) return true;

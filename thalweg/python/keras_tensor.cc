@@ -83,6 +83,11 @@ PyObject* get_history(PyObject* self, void*) {
     return make_record(type, std::move(values)).release().ptr();
   });
 }
+/// The call that made it, as a layer's `inbound_nodes` have it.
+PyObject* get_node(PyObject* self, void*) {
+  return guarded(
+      [&] { return nb::module_::import_("thalweg.keras._nodes").attr("node_of")(nb::handle(self)).release().ptr(); });
+}
 PyObject* get_type_spec(PyObject* self, void*) {
   return guarded([&] {
     const Tensor& t = tensor_of(self);
@@ -103,6 +108,7 @@ PyGetSetDef keras_tensor_attributes[] = {
     {"op", refuse_op, nullptr, "Refused: it belongs to no graph.", nullptr},
     {"type_spec", get_type_spec, nullptr, "Its shape and dtype, a TensorSpec.", nullptr},
     {"_keras_history", get_history, nullptr, "The layer, the number of its call and of the output.", nullptr},
+    {"node", get_node, nullptr, "The call of a layer that made it.", nullptr},
     {"numpy", refuse_attribute, nullptr, "Refused: there is no value.", numpy_name},
     {"graph", refuse_attribute, nullptr, "Refused: it belongs to no graph.", graph_name},
     {"device", refuse_attribute, nullptr, "Refused: it is nowhere.", device_name},

@@ -2,7 +2,7 @@
 
 import itertools
 
-from thalweg import _thalweg, nest
+from thalweg import _thalweg, errors, nest
 from thalweg._thalweg import Tensor, VariableBase, convert_to_tensor
 from thalweg.core.specs import TensorSpec
 from thalweg.ops.indexed_slices import IndexedSlices
@@ -62,6 +62,9 @@ def type_text(value):
 def _fitted(wanted, value, tensors):
     """Puts the tensors of an argument where the trace takes tensors; TypeError where it does not fit."""
     if isinstance(wanted, TensorSpec):
+        if isinstance(value, Tensor) and value.dtype != wanted.dtype:
+            raise errors.InvalidArgumentError(None, None, f"input #{len(tensors)}(zero-based) was expected to be a "
+                                              f"{wanted.dtype.name} tensor but is a {value.dtype.name} tensor")
         tensor = convert_to_tensor(value, wanted.dtype)
         if not wanted.shape.is_compatible_with(tensor.shape):
             raise TypeError(f"Can not cast {TensorSpec.from_tensor(tensor)!r} to {wanted!r}")
@@ -79,6 +82,17 @@ def _fitted(wanted, value, tensors):
         raise TypeError(f"Can not cast {value!r} to {type_text(wanted)}")
 
 
+class GraphOperation:
+    """An op of a traced function, as its message describes it."""
+
+    def __init__(self, node):
+        self.node_def = node
+        self.name, self.type = node.name, node.op
+
+    def __repr__(self):
+        return f"<tf.Operation '{self.name}' type={self.type}>"
+
+
 class FuncGraph:
     """The graph of a traced function."""
 
@@ -89,6 +103,27 @@ class FuncGraph:
     def as_graph_def(self, from_version=None, add_shapes=False, use_pybind11_proto=False):
         """TensorFlow's message of the graph and the functions inside; variables are placeholders in it."""
         return _thalweg.graph_def_of(self._body)[0]
+
+    @property
+    def inputs(self):
+        """Its tensors that stand for the arguments."""
+        return self._body.inputs
+
+    @property
+    def outputs(self):
+        """Its tensors that are the results."""
+        return self._body.outputs
+
+    def get_operations(self):
+        """The ops, in the order of the graph; variables are placeholders."""
+        return [GraphOperation(node) for node in self.as_graph_def().node]
+
+    def get_operation_by_name(self, name):
+        """The op of this name; KeyError where there is none."""
+        for operation in self.get_operations():
+            if operation.name == name:
+                return operation
+        raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
 
     def __str__(self):
         return self._body.text

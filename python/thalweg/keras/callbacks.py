@@ -11,6 +11,8 @@ for _made in (BaseLogger, Callback, CallbackList, History, ProgbarLogger):
 class EngineCallback(Described, Callback):
     """A callback that the engine implements."""
 
+    validation_data = model = params = None  # until a run sets them
+
     def _start(self, config):
         self._become(_engine.make("callback", self._engine_name, config))
 

@@ -6,6 +6,7 @@ import types as _types
 import numpy as _np
 
 from thalweg._thalweg import Tensor as _Tensor
+from thalweg.core.shapes import TensorShape as _TensorShape
 from thalweg.keras.bridge import objects as _objects
 from thalweg.keras.bridge.objects import _engine
 from thalweg.keras.bridge.overrides import of_engine as _of_engine
@@ -15,7 +16,7 @@ from thalweg.keras.layer.lambda_layer import Lambda
 from thalweg.keras.layer.recurrent import AbstractRNNCell, PlainCell as _PlainCell, checked_cell as _checked_cell
 from thalweg.keras.layer.wrapper import Wrapper
 from thalweg.keras.model.input import Input
-from thalweg.nest import pack_sequence_as as _pack_sequence_as
+from thalweg.nest import flatten as _flatten, pack_sequence_as as _pack_sequence_as
 
 # Arguments that Keras takes by name alone: those of every layer, and some of a few.
 _COMMON = {"input_shape", "name", "dtype", "trainable"}
@@ -298,8 +299,14 @@ def _get_initial_state_for(self, inputs):
     return _engine.initial_state(_engine.member(self._core, "cell")._core, inputs, None, None)
 
 
+def _state_spec(self):
+    """What it demands of the states it begins with."""
+    return [InputSpec(shape=(None, *_TensorShape(size).as_list())) for size in _flatten(self.cell.state_size)]
+
+
 for _name in ("RNN", "GRU", "LSTM", "SimpleRNN"):
     _classes[_name].get_initial_state = _of_engine(_get_initial_state_for)
+    _classes[_name].state_spec = property(_state_spec)
 
 
 def _merge(name):

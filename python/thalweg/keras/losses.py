@@ -53,6 +53,15 @@ class Loss(_Described):
     def _engine_core(self):
         return self.__dict__.get("_inner", self.__dict__.get("_core"))
 
+    @property
+    def fn(self):
+        """The function of labels and predictions that it takes the mean of."""
+        core = self._engine_core
+        name = None if core is None else core.get_config().get("fn")
+        if name not in _functions:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute 'fn'")
+        return _functions[name]
+
     def __call__(self, y_true, y_pred, sample_weight=None):
         if "_core" in self.__dict__:
             return _engine.loss(self._core, y_true, y_pred, sample_weight)

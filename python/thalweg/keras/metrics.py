@@ -1,5 +1,6 @@
 """Metrics: numbers that accumulate over batches."""
 
+import functools
 import math
 
 import numpy as np
@@ -13,6 +14,25 @@ from thalweg.keras.bridge.settings import epsilon, floatx
 from thalweg.ops.variable import Variable
 
 
+def _as_value(result):
+    """A result as it is now: a variable would go on to change, and numbers are tensors like other results."""
+    if isinstance(result, dict):
+        return {name: _as_value(item) for name, item in result.items()}
+    return tf.convert_to_tensor(result) if isinstance(result, (Variable, float, int)) else result
+
+
+def _giving_values(result):
+    """The method `result` that a class of a program writes, with values for what it gives."""
+    if not callable(result):
+        return result
+
+    @functools.wraps(result)
+    def giving_values(self, *args, **kwargs):
+        return _as_value(result(self, *args, **kwargs))
+
+    return giving_values
+
+
 class Metric(_Described):
     """The base of metrics. A class of a program writes `update_state` and `result`, and makes variables with
     `add_weight`."""
@@ -21,6 +41,11 @@ class Metric(_Described):
     _takes_others = False
     stateful = built = trainable = True
     losses = metrics = property(lambda self: [])
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if "result" in cls.__dict__:
+            cls.result = _giving_values(cls.result)
 
     def __init__(self, name=None, dtype=None, **kwargs):
         if name is None:

@@ -138,6 +138,9 @@ class Variable(VariableBase, metaclass=_VariableType):
             with name_scope(name):  # of what it makes
                 initial_value = initial_value()
         value = convert_to_tensor(initial_value, dtype=dtype)
+        if isinstance(value, _thalweg.KerasTensor):
+            raise TypeError(f"You are passing {value}, an intermediate Keras symbolic input/output, to tf.Variable: it has no "
+                            "value that a variable could begin with. Make the variable in a layer.")
         if shape is not None:
             wanted = as_shape(shape)
             if not wanted.is_compatible_with(value.shape):

@@ -66,6 +66,11 @@ struct ReshapeLayer {
     int64_t original = 1, known = 1;
     for (int i = 1; i < input.rank(); ++i) original = input[i] < 0 || original < 0 ? unknown : original * input[i];
     for (int64_t dim : target_shape) known *= dim < 0 ? 1 : dim;
+    const bool is_open = std::any_of(target_shape.begin(), target_shape.end(), [](int64_t dim) { return dim < 0; });
+    if (original >= 0 && (is_open ? known == 0 || original % known != 0 : known != original))
+      throw ValueError("total size of new array must be unchanged, input_shape = " +
+                       keras::to_value(std::vector<int64_t>(input.begin() + 1, input.end())).json() +
+                       ", output_shape = " + keras::to_value(target_shape).json());
     Shape output{input[0]};
     for (int64_t dim : target_shape)
       output.push_back(dim >= 0                                              ? dim

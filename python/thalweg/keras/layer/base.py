@@ -217,8 +217,10 @@ class Layer(Connected, Holder, Described, Module, metaclass=abc.ABCMeta):
 
     @property
     def stateful(self):
-        """Whether it keeps states from batch to batch."""
-        return self.__dict__.get("_stateful", False)
+        """Whether it keeps states from batch to batch; of a model, whether one of its layers does."""
+        if "_stateful" in self.__dict__ or not self._is_model:
+            return self.__dict__.get("_stateful", False)
+        return any(layer.stateful for layer in _engine.layers(self._core))
 
     @stateful.setter
     def stateful(self, value):

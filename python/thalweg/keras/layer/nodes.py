@@ -30,16 +30,21 @@ class Node:
 
 def mask_of(tensor):
     """The mask that a tensor of a model carries, such a tensor too; None where it has none."""
-    layer, call, index = _engine.history(tensor)
-    node = nodes_of(layer)[call]
+    node = node_of(tensor)
     if not node.inbound_layers:
         return None
-    masks = layer.compute_mask(node.input_tensors, masks_of(node.input_tensors))
+    _, _, index = _engine.history(tensor)
+    masks = node.layer.compute_mask(node.input_tensors, masks_of(node.input_tensors))
     return masks[index] if isinstance(masks, (list, tuple)) else masks
 
 
 def masks_of(tensors):
     return map_structure(mask_of, tensors)
+
+
+def node_of(tensor):
+    """The call that gave a tensor. Its number does not find it among the layer's: calls that nobody can use are not kept."""
+    return Node(_engine.history(tensor)[0], *_engine.call_of(tensor))
 
 
 def nodes_of(layer):

@@ -27,7 +27,7 @@ class Training:
             raise TypeError(f"Invalid keyword argument(s) in `compile()`: {set(kwargs)}.")
         if steps_per_execution == "auto":
             steps_per_execution = None
-        self.__dict__.update(loss=loss, _run_eagerly=run_eagerly, _jit_compile=jit_compile,
+        self.__dict__.update(loss={} if loss is None else loss, _run_eagerly=run_eagerly, _jit_compile=jit_compile,
                              steps_per_execution=1 if steps_per_execution is None else int(steps_per_execution))
         self.__dict__["_core_compiled_with"] = {  # under a name that is not searched for metrics
             "optimizer": optimizer, "loss": loss, "metrics": metrics, "loss_weights": loss_weights,
