@@ -462,3 +462,16 @@ def test_one_table_gathered_with_two_types_of_indices():
 
     for f in (gradient, tf.function(gradient)):
         assert f().numpy().tolist() == [[2.0], [1.0], [1.0]]
+
+
+def test_what_is_traced_can_be_told_from_values():
+    seen = []
+    tf.function(lambda x: seen.append(tf.is_symbolic_tensor(x)))(tf.constant(1))
+    assert seen == [True]
+    assert not any(map(tf.is_symbolic_tensor, (tf.constant(1), tf.Variable(1), 1, tf.keras.Input((3,)))))
+
+
+def test_the_name_scope_can_be_asked_for():
+    assert tf.get_current_name_scope() == ""
+    with tf.name_scope("outer"), tf.name_scope("inner"):
+        assert tf.get_current_name_scope() == "outer/inner"

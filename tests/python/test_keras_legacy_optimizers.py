@@ -105,9 +105,10 @@ def test_optimizers_of_older_programs():
     for _ in range(2):
         optimizer.apply_gradients([(tf.constant([0.5, -1.0]), variable)])
     np.testing.assert_allclose(variable, [0.25, 3.5])
-    assert [w.name for w in optimizer.weights] == ["iter:0", "Sums/w/m:0"]
+    assert [w.name for w in optimizer.weights] == ["Sums/iter:0", "Sums/w/m:0"]
     assert optimizer.get_config() == {"name": "Sums", "learning_rate": 0.5}
     assert float(Sums(lr=0.25).lr) == 0.25
+    assert legacy.SGD().iterations.name == "SGD/iter:0"
 
 
 def test_modules_tell_them_from_those_of_today():

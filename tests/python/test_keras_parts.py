@@ -278,3 +278,10 @@ def test_losses_know_their_functions():
     assert keras.losses.MeanSquaredError().fn is keras.losses.mean_squared_error
     assert keras.losses.Huber().fn is keras.losses.huber
     assert not hasattr(keras.losses.Loss(), "fn")
+
+
+def test_what_is_fixed_of_an_object_can_be_read():
+    assert keras.metrics.F1Score().beta == 1.0
+    made = keras.initializers.HeNormal()
+    assert (made.scale, made.mode, made.distribution) == (2.0, "fan_in", "truncated_normal")
+    assert keras.initializers.GlorotUniform().get_config() == {"seed": None}

@@ -25,4 +25,11 @@ class Initializer(_FunctionKind):
 
 
 _classes = _fill(globals(), Initializer)
+
+# Those that are a VarianceScaling of their own: its scale, mode and distribution.
+for _name, _scaling in {
+        "GlorotUniform": (1.0, "fan_avg", "uniform"), "GlorotNormal": (1.0, "fan_avg", "truncated_normal"),
+        "HeUniform": (2.0, "fan_in", "uniform"), "HeNormal": (2.0, "fan_in", "truncated_normal"),
+        "LecunUniform": (1.0, "fan_in", "uniform"), "LecunNormal": (1.0, "fan_in", "truncated_normal")}.items():
+    _classes[_name].scale, _classes[_name].mode, _classes[_name].distribution = _scaling
 globals().update({_engine.to_snake_case(name): made for name, made in _classes.items() if name in globals()})

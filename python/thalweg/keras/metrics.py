@@ -218,6 +218,7 @@ def _thresholds_of_area(self):
 
 
 _classes["AUC"].thresholds = property(_thresholds_of_area)
+_classes["F1Score"].beta = 1.0
 for _name in ("FalseNegatives", "FalsePositives", "Precision", "Recall", "TrueNegatives", "TruePositives"):
     _classes[_name].init_thresholds = property(lambda self: self.get_config()["thresholds"])
     _classes[_name].thresholds = property(lambda self: _listed(self.init_thresholds, self))

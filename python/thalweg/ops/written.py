@@ -15,6 +15,16 @@ def svd(tensor, full_matrices=False, compute_uv=True, name=None):
     return tuple(results) if compute_uv else results[0]
 
 
+def get_current_name_scope():
+    """The name_scope that this runs in, `"outer/inner"`; empty outside of all."""
+    return _thalweg.current_name_scope().rstrip("/")
+
+
+def is_symbolic_tensor(tensor):
+    """Whether it is a tensor of a function that is being traced, which has no value yet."""
+    return isinstance(tensor, Tensor) and not isinstance(tensor, _thalweg.KerasTensor) and not hasattr(tensor, "numpy")
+
+
 def get_static_value(tensor, partial=False):
     """The value of a tensor as an array where it is known without running anything, else None.
 

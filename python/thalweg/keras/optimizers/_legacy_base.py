@@ -31,7 +31,7 @@ class Optimizer(_current.Optimizer):
         super().__init__(name=name)
         _current._engine.set_option(self._core, "optimizer", "takes_new_variables", True)
         self.__dict__.update({key: self._clips.get(key) for key in _CLIPS})
-        self.iterations = tf.Variable(tf.constant(0, "int64"), trainable=False, name="iter")
+        self.iterations = tf.Variable(tf.constant(0, "int64"), trainable=False, name=f"{self.name}/iter")
         self.gradient_aggregator, self.gradient_transformers = gradient_aggregator, gradient_transformers or []
         self._changes = [*([gradient_aggregator] if gradient_aggregator else []), *self.gradient_transformers]
         self._hyper, self._made, self._by_name, self._rate_function = {}, [], {}, None
