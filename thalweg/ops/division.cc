@@ -129,7 +129,10 @@ const Op& FloorMod = define_op({
       using T = decltype(x);
       if constexpr (std::is_integral_v<T>) {
         T r = remainder(x, y);
-        if constexpr (std::is_signed_v<T>) r = static_cast<T>(r + (((r != 0) & ((r ^ y) < 0)) ? y : T(0)));
+        if constexpr (std::is_signed_v<T>) {
+          const int opposite = (r != 0) & ((r ^ y) < 0);
+          r = static_cast<T>(r + (y & static_cast<T>(-opposite)));  // a choice would be a mispredicted branch
+        }
         return r;
       } else {
         T r = std::fmod(x, y);

@@ -194,27 +194,16 @@ void infer_bound(InferCall& c) {
   }
   c.output(0, out);
 }
-// Looks where std::lower_bound and std::upper_bound look, so that rows with NaN have TensorFlow's answers, but without
-// a branch that would be mispredicted half of the time.
-template <bool Upper, class T> int64_t find_bound(const T* row, int64_t n, kernel::Wide<T> value) {
-  auto goes_on = [value](T middle) -> int64_t {
-    return Upper ? !(value < static_cast<kernel::Wide<T>>(middle)) : static_cast<kernel::Wide<T>>(middle) < value;
-  };
-  const T* first = row;
-  // The number of steps depends on n alone; they leave one element or none.
-  for (int64_t rest = n; rest > 1; rest /= 2) {
-    const int64_t half = n / 2, right = goes_on(first[half]);
-    first += (half + 1) & -right;
-    n = half - (right & ~n & 1);
-  }
-  if (n > 0) first += goes_on(*first);
-  return first - row;
-}
 template <bool Upper, class T> void find_bounds(const KernelCall& c, const T* sorted, const T* values) {
+  using W = kernel::Wide<T>;
+  auto less = [](const T& a, const T& b) { return static_cast<W>(a) < static_cast<W>(b); };
   int64_t n = c.shape(0)[1], m = c.shape(1)[1];
   parallel_for(c.count(1), 5 + 3 * std::log2(static_cast<double>(n) + 1), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      int64_t at = find_bound<Upper>(sorted + i / m * n, n, static_cast<kernel::Wide<T>>(values[i]));
+      const T *first = sorted + i / m * n, *last = first + n;
+      int64_t at =
+          (Upper ? std::upper_bound(first, last, values[i], less) : std::lower_bound(first, last, values[i], less)) -
+          first;
       if (c.output_dtype() == int64) c.output<int64_t>()[i] = at;
       else c.output<int32_t>()[i] = static_cast<int32_t>(at);
     }
