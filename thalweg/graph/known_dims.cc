@@ -1,4 +1,5 @@
 #include "thalweg/graph/known_dims.h"
+
 #include "thalweg/ops/infer.h"
 
 namespace thalweg::graph {

@@ -14,8 +14,8 @@
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/element_loops.h"
 #include "thalweg/ops/function.h"
-#include "thalweg/ops/infer.h"
 #include "thalweg/ops/grad_call.h"
+#include "thalweg/ops/infer.h"
 #include "thalweg/ops/math.h"
 
 namespace thalweg {

@@ -152,8 +152,8 @@ struct Kernel {
 
 /// What becomes of an op of one input that is applied twice.
 enum class Twice : uint8_t { another_result, is_once, is_nothing };
-/// The operand that leaves the other one as it is, bit by bit: in either place, or on the right alone. (x + 0 makes -0 to +0: the
-/// zero of real sums is -0.)
+/// The operand that leaves the other one as it is, bit by bit: in either place, or on the right alone. (x + 0 makes -0
+/// to +0: the zero of real sums is -0.)
 enum class Neutral : uint8_t { no_number, zero, zero_right, one, one_right };
 /// Whether the attribute data_format says in which order an image has its dimensions, and what the kernel likes better.
 enum class Layout : uint8_t { fixed, follows, prefers_channels_last };
@@ -161,15 +161,15 @@ enum class Layout : uint8_t { fixed, follows, prefers_channels_last };
 struct Traits {
   bool elementwise = false;
   bool commutative = false;
-  bool stateful = false;                     // must run exactly once per call, in program order
-  bool observes = false;                     // stateful, but changes nothing: nobody misses it when it is not used
-  bool view = false;                         // the kernel shares an input's memory instead of filling its own
-  bool shape_only = false;                   // dtype and shape of the inputs decide everything
-  bool broadcasts = false;                   // inputs are repeated to a common shape: their gradients are summed back
-  bool never_fails = false;                  // once shapes and constant inputs are checked, real numbers are all good
-  bool keeps_inputs = false;                 // shares an input's memory beyond the call, as an assignment does
-  bool forwards = false;                     // the result is the first input
-  bool keeps_elements = false;               // the result is the first input where it has its shape
+  bool stateful = false;        // must run exactly once per call, in program order
+  bool observes = false;        // stateful, but changes nothing: nobody misses it when it is not used
+  bool view = false;            // the kernel shares an input's memory instead of filling its own
+  bool shape_only = false;      // dtype and shape of the inputs decide everything
+  bool broadcasts = false;      // inputs are repeated to a common shape: their gradients are summed back
+  bool never_fails = false;     // once shapes and constant inputs are checked, real numbers are all good
+  bool keeps_inputs = false;    // shares an input's memory beyond the call, as an assignment does
+  bool forwards = false;        // the result is the first input
+  bool keeps_elements = false;  // the result is the first input where it has its shape
   Twice twice = Twice::another_result;
   Neutral neutral = Neutral::no_number;
   Layout layout = Layout::fixed;

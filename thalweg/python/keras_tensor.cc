@@ -85,8 +85,9 @@ PyObject* get_history(PyObject* self, void*) {
 }
 /// The call that made it, as a layer's `inbound_nodes` have it.
 PyObject* get_node(PyObject* self, void*) {
-  return guarded(
-      [&] { return nb::module_::import_("thalweg.keras.layer.nodes").attr("node_of")(nb::handle(self)).release().ptr(); });
+  return guarded([&] {
+    return nb::module_::import_("thalweg.keras.layer.nodes").attr("node_of")(nb::handle(self)).release().ptr();
+  });
 }
 PyObject* get_type_spec(PyObject* self, void*) {
   return guarded([&] {

@@ -79,8 +79,7 @@ class ChannelsLast {
 
   // Convolutions always, since their kernels do it anyway.
   bool turns_alone(const Node& n) const {
-    return prefers_last(n) && is_channels_first(n) && has_image(n.inputs[0]) &&
-           has_image({const_cast<Node*>(&n), 0});
+    return prefers_last(n) && is_channels_first(n) && has_image(n.inputs[0]) && has_image({const_cast<Node*>(&n), 0});
   }
   // Others where all images that they read have been turned. Sums over a batch would be added in another order.
   bool follows(const Node& n) const {

@@ -9,7 +9,8 @@ namespace {
 
 struct ContractionRecords {
   const Op *bias = &required_op("BiasAdd"), *add = &required_op("AddV2"), *old_add = &required_op("Add");
-  const Op* norms[3] = {&required_op("FusedBatchNorm"), &required_op("FusedBatchNormV2"), &required_op("FusedBatchNormV3")};
+  const Op* norms[3] = {&required_op("FusedBatchNorm"), &required_op("FusedBatchNormV2"),
+                        &required_op("FusedBatchNormV3")};
 };
 
 /// What the contraction's result goes through, and further inputs it needs.

@@ -19,8 +19,8 @@ bool is_moderate(const Spec& spec) {
   return true;
 }
 
-// Element-wise ops have no bad real numbers; of others their records say so. Numbers that choose among shapes or axes are
-// constants that were looked at before.
+// Element-wise ops have no bad real numbers; of others their records say so. Numbers that choose among shapes or axes
+// are constants that were looked at before.
 bool cannot_fail(const Node& n) {
   if (!is_pure(n) || n.op->follow || n.results.size() != 1 || !is_moderate(n.results[0])) return false;
   auto is_real = [](const Spec& s) { return s.dtype == DType::float32 || s.dtype == DType::float64; };

@@ -84,8 +84,8 @@ Value transposed(Graph& graph, Node& n) {
     return {};
   Value source = n.inputs[0];
   const Node& before = *source.node;
-  bool two = before.op == n.op && is_pure(before) && permutation_of(before.inputs[1], inner) &&
-             inner.size() == outer.size();
+  bool two =
+      before.op == n.op && is_pure(before) && permutation_of(before.inputs[1], inner) && inner.size() == outer.size();
   if (two) {
     for (int64_t& axis : outer) axis = inner[static_cast<size_t>(axis)];
     source = before.inputs[0];
