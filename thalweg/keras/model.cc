@@ -42,8 +42,8 @@ void Model::become_model() const { p_->is_trained_as_model = true; }
 
 Training::Training(const Model& model, const CompileOptions& given)
     : options(given),
-      losses(given.loss, given.loss_weights, output_names(*model.get())),
-      metrics(given.metrics, given.weighted_metrics, output_names(*model.get())),
+      losses(given.loss, given.loss_weights, output_names(model.object())),
+      metrics(given.metrics, given.weighted_metrics, output_names(model.object())),
       // The training belongs to the model, so the steps only point back to it.
       train([layer = model.get()](const Nest& data) { return run_train_step(Model(layer->shared_from_this()), data); },
             given.run_eagerly, given.jit_compile, "train_function"),
