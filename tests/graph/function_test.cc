@@ -108,6 +108,21 @@ TEST(Function, TakesUnknownDimensions) {
   EXPECT_THROW(f(ones({4, 2, 2})), TypeError);
 }
 
+TEST(Function, KnowsDimensionsThatSlicesOfShapesHold) {
+  std::vector<Shape> traced;
+  auto f = function(
+      [&](const Tensor& x) {
+        const Tensor all = shape(x);
+        for (const Tensor& dims :
+             {all(Slice{.step = -1}), all(slice_from(1)), all(slice(-2, 3)), all(Slice{.step = 2})})
+          traced.push_back(ones(dims).shape());
+        return x;
+      },
+      {.input_signature = {TensorSpec({unknown, 2, 3})}});
+  f(ones({4, 2, 3}));
+  EXPECT_EQ(traced, (std::vector<Shape>{{3, 2, unknown}, {2, 3}, {2, 3}, {unknown, 3}}));
+}
+
 TEST(Function, CallsFunctions) {
   auto twice = function([](const Tensor& x) { return x * 2.0f; });
   auto f = function([&](const Tensor& x) { return twice(twice(x)) + 1.0f; });

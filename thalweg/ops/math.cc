@@ -9,6 +9,7 @@
 #include "thalweg/kernels/scalar_arithmetic.h"
 #include "thalweg/kernels/scalar_complex.h"
 #include "thalweg/kernels/scalar_math.h"
+#include "thalweg/kernels/strided_copy.h"
 #include "thalweg/ops/apply.h"
 #include "thalweg/ops/casting.h"
 #include "thalweg/ops/comparison.h"
@@ -218,13 +219,22 @@ void infer_sum(InferCall& c) {
   c.require(c.num_inputs() > 0, "needs at least one tensor");
   infer::same_shape(c);
 }
+// Tile by tile, so that the sum so far stays in the cache while the inputs go by.
 void run_sum(const KernelCall& c) {
-  const Shape& shape = c.output_shape();
-  if (c.num_inputs() == 1) return copy_elements(c.dtype(), c.input(0), c.output(), shape.count());
+  const DType dtype = c.dtype();
+  const int64_t count = c.output_shape().count();
+  if (c.num_inputs() == 1) return copy_elements(dtype, c.input(0), c.output(), count);
+  constexpr int64_t tile = 16384;
   const auto& adding = *static_cast<const kernels::BinaryLoops*>(AddV2.kernel.loops);
-  for (int k = 1; k < c.num_inputs(); ++k)
-    kernels::run_binary(adding, c.dtype(), shape, k == 1 ? c.input(0) : c.output(), shape, c.input(k), shape,
-                        c.output(), nullptr);
+  parallel_for((count + tile - 1) / tile, 0.3 * tile * c.num_inputs(), [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin * tile; at < std::min(end * tile, count); at += tile) {
+      const Shape part{std::min(tile, count - at)};
+      void* sum = kernels::element(dtype, c.output(), at);
+      for (int k = 1; k < c.num_inputs(); ++k)
+        kernels::run_binary(adding, dtype, part, k == 1 ? kernels::element(dtype, c.input(0), at) : sum, part,
+                            kernels::element(dtype, c.input(k), at), part, sum, nullptr);
+    }
+  });
 }
 void sum_lists(const KernelCall& c) {
   auto* out = c.output<ResourceHandle>();

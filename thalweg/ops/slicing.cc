@@ -1,7 +1,5 @@
 #include "thalweg/ops/slicing.h"
 
-#include <algorithm>
-
 #include "thalweg/core/convert.h"
 #include "thalweg/kernels/strided_copy.h"
 #include "thalweg/ops/apply.h"
@@ -104,33 +102,20 @@ const Op& SliceOp = define_op({
     .traits = {.view = true},
 });
 
-// x[i], x[a:b] of a vector with constant bounds; anything else is not followed.
+// A slice of a vector with constant bounds; new axes, and bounds that are computed, are not followed.
 Shape sliced_dims(const DimsCall& c) {
   const Shape& from = c.dims(0);
   const auto& masks = c.attrs<StridedSliceAttrs>();
-  if (!from.has_rank() || c.shape(0).rank() != 1 || masks.ellipsis_mask || masks.new_axis_mask) return c.unknown();
-  int64_t bounds[3] = {};
-  for (int i = 0; i < 3; ++i) {
-    const TensorImpl* bound = c.constant(i + 1);
-    if (!bound || bound->shape.count() != 1) return c.unknown();
-    bounds[i] = bound->dtype == DType::int64   ? *static_cast<const int64_t*>(bound->data)
-                : bound->dtype == DType::int32 ? *static_cast<const int32_t*>(bound->data)
-                                               : *static_cast<const int16_t*>(bound->data);
-  }
-  if (bounds[2] != 1) return c.unknown();
-  const int64_t size = from.rank();
-  auto counted = [&](int64_t at) { return at < 0 ? at + size : at; };
-  int64_t begin = 0, end = size;
-  if (masks.shrink_axis_mask & 1) {
-    begin = counted(bounds[0]);
-    if (begin < 0 || begin >= size) return c.unknown();
-    end = begin + 1;
-  } else {
-    if (!(masks.begin_mask & 1)) begin = std::clamp<int64_t>(counted(bounds[0]), 0, size);
-    if (!(masks.end_mask & 1)) end = std::clamp<int64_t>(counted(bounds[1]), 0, size);
-  }
+  if (!from.has_rank() || c.shape(0).rank() != 1 || masks.new_axis_mask) return c.unknown();
+  Integers bounds[3];
+  for (int i = 0; i < 3; ++i)
+    if (!c.constant(i + 1) || !read_integers(*c.constant(i + 1), bounds[i])) return c.unknown();
+  ResolvedSlice slice;
+  if (!resolve_slice(Shape{from.rank()}, bounds[0].count, &bounds[0], &bounds[1], &bounds[2], masks, slice).empty())
+    return c.unknown();
   Shape part;
-  for (int64_t i = begin; i < end; ++i) part.push_back(from[static_cast<int>(i)]);
+  for (int64_t i = 0; i < slice.axes[0]; ++i)
+    part.push_back(from[static_cast<int>(slice.begin[0] + i * slice.stride[0])]);
   return part;
 }
 
