@@ -149,6 +149,15 @@ TEST(LongInputs, PairsAreTakenApart) {
   }
 }
 
+TEST(LongInputs, SumsOfSeveralTensorsAreThoseOfAdditions) {
+  for (DType dtype : {DType::float32, DType::bfloat16, DType::int64, DType::complex64}) {
+    const Tensor a = cast(Tensor(scattered(3 * 16384 + 5, 1000)), dtype), b = a + a, c = a * b;
+    EXPECT_EQ(elements<double>(cast(add_n({a, b, c}), DType::float64)),
+              elements<double>(cast(a + b + c, DType::float64)))
+        << name_of(dtype);
+  }
+}
+
 TEST(LongInputs, SoftmaxOfHalvesIsThatOfFloats) {
   const Tensor x = cast(reshape(Tensor(scattered(33 * 17, 9)), {33, 17}), DType::float32);
   for (DType dtype : {DType::float16, DType::bfloat16})
